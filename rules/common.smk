@@ -1,0 +1,102 @@
+"""The validated configuration, paths, and recipes; no rules.
+
+Needs: the configuration that Snakemake has read.
+Gives: SETTINGS (devqa.config.root.Config) and the helpers below. All rules have one param, a recipe, with
+everything but data that a result depends on (see devqa.recipe).
+"""
+
+import sys
+
+sys.path.insert(0, f"{workflow.basedir}/scripts")
+
+from snakemake.exceptions import WorkflowError
+
+from devqa.config import described, root
+from devqa.config.models import asked_with
+from devqa.errors import UserError
+from devqa.ingest.sources import source_files
+from devqa.prompts import Prompt
+from devqa.recipe import recipe
+from devqa.web.corpus_files import corpus_files
+
+
+def explained(function, *arguments):
+    """Call `function`; what the user has to mend becomes Snakemake's own kind of error, without a traceback."""
+    try:
+        return function(*arguments)
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+
+
+SETTINGS = explained(root.load, root.laid_over(config, workflow.config_settings.overwrite_config))
+# Scripts see the validated configuration, with defaults filled in.
+config.clear()
+config.update(SETTINGS.model_dump(mode="json"))
+
+SOURCE_FILES = {name: explained(source_files, source.path) for name, source in SETTINGS.dialogues.items()}
+EVALUATION = SETTINGS.evaluation
+LOCAL = SETTINGS.search.engine == "local"
+CORPUS_FILES = explained(corpus_files, SETTINGS.search.corpus) if LOCAL else []
+
+
+wildcard_constraints:
+    source="[^/]+",
+    shard=r"\d+-of-\d+",
+    setting="[^/]+",
+    model="[^/]+",
+    repeat=r"\d+",
+
+
+def shards(table, source):
+    """The files of one source's `table`. The count is in the name, so a file of another sharding is never taken."""
+    count = SETTINGS.dialogues[source].shards
+    return [f"results/{table}/{source}/{number}-of-{count}.parquet" for number in range(count)]
+
+
+def all_shards(table):
+    """The files of `table` over all sources."""
+    return [path for source in SETTINGS.dialogues for path in shards(table, source)]
+
+
+def runs(table, models):
+    """The files of `table` for `models` in every setting and repeat."""
+    return expand(
+        f"results/{table}/{{setting}}/{{model}}/{{repeat}}.parquet",
+        setting=EVALUATION.settings,
+        model=models,
+        repeat=range(1, EVALUATION.repeats + 1),
+    )
+
+
+def asked(label, *sampling):
+    """How model `label` is asked, as plain JSON values."""
+    return asked_with(label, SETTINGS.models[label], *sampling)
+
+
+def recipe_of(script, options=None, models=None, prompts=()):
+    """The recipe for scripts/<script>."""
+    return explained(recipe, workflow.basedir, script, options or {}, models, prompts)
+
+
+def step_recipe(name, prompts=None, leave_out=()):
+    """The recipe of a step that asks one model: its section of the configuration, its prompts and its script."""
+    step = getattr(SETTINGS.steps, name)
+    options = step.model_dump(mode="json", exclude={"model", "sampling", *leave_out})
+    return recipe_of(f"{name}.py", options, {name: asked(step.model, step.sampling)}, prompts or [name])
+
+
+def require_keys():
+    """Refuse to start without the API keys of the models in use."""
+    explained(root.missing_keys, SETTINGS)
+
+
+def prompt_hashes():
+    """The hash of every prompt that has a part in the benchmark."""
+    names = [name for prompts in described.STEP_PROMPTS.values() for name in prompts]
+    return [{"step": name, "sha256": explained(Prompt(f"{workflow.basedir}/prompts", name).sha256)} for name in names]
+
+
+def closing_words():
+    """What a person wants to know at the end of a run."""
+    words = "Reports: results/reports/index.html   Benchmark: results/benchmark.parquet"
+    return "\n".join(["", words, *(f"NOTE  {note}" for note in described.notes(SETTINGS))])

@@ -1,0 +1,166 @@
+"""Condensed references → pairs → checked → evidence → verified → rated; what is not supported → review.
+
+Needs: results/dialogues/, results/search/, results/condensed/.
+Makes: results/{pairs,checked,evidence,verified,rated}/<source>/<shard>.parquet (SimpleDevQA, sections 4.2 and 4.3) and
+results/review.parquet, the pairs that the evidence did not support.
+"""
+
+VERIFYING = ["pages", "passages", "passage_tokens"]
+
+
+rule generate:
+    input:
+        dialogues="results/dialogues/{source}/{shard}.parquet",
+        search=rules.search.output.search,
+        condensed=rules.condense.output.condensed,
+    output:
+        pairs="results/pairs/{source}/{shard}.parquet",
+    log:
+        "logs/generate/{source}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/generate/{source}/{shard}.tsv"
+    conda:
+        "../envs/devqa.yaml"
+    threads: 1
+    resources:
+        mem_mb=1500,
+        runtime=240,
+    params:
+        recipe=step_recipe("generate"),
+    message:
+        "Writing question-answer pairs: {wildcards.source}, shard {wildcards.shard}"
+    script:
+        "../scripts/generate.py"
+
+
+rule check:
+    input:
+        pairs=rules.generate.output.pairs,
+    output:
+        checked="results/checked/{source}/{shard}.parquet",
+    log:
+        "logs/check/{source}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/check/{source}/{shard}.tsv"
+    conda:
+        "../envs/devqa.yaml"
+    threads: 1
+    resources:
+        mem_mb=1500,
+        runtime=240,
+    params:
+        recipe=step_recipe("check"),
+    message:
+        "Checking pairs: {wildcards.source}, shard {wildcards.shard}"
+    script:
+        "../scripts/check.py"
+
+
+rule evidence:
+    input:
+        checked=rules.check.output.checked,
+        corpus=CORPUS,
+    output:
+        evidence="results/evidence/{source}/{shard}.parquet",
+    log:
+        "logs/evidence/{source}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/evidence/{source}/{shard}.tsv"
+    conda:
+        "../envs/devqa.yaml"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=240,
+    params:
+        recipe=recipe_of(
+            "evidence.py",
+            {
+                **ENGINE,
+                **FETCHING,
+                **CLEANING,
+                **SETTINGS.steps.verify.model_dump(include=set(VERIFYING)),
+            },
+        ),
+    message:
+        "Searching for evidence: {wildcards.source}, shard {wildcards.shard}"
+    script:
+        "../scripts/evidence.py"
+
+
+rule verify:
+    input:
+        evidence=rules.evidence.output.evidence,
+    output:
+        verified="results/verified/{source}/{shard}.parquet",
+    log:
+        "logs/verify/{source}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/verify/{source}/{shard}.tsv"
+    conda:
+        "../envs/devqa.yaml"
+    threads: 1
+    resources:
+        mem_mb=1500,
+        runtime=240,
+    params:
+        recipe=step_recipe("verify", ["verify/answer", "verify/compare"], leave_out=VERIFYING),
+    message:
+        "Verifying answers: {wildcards.source}, shard {wildcards.shard}"
+    script:
+        "../scripts/verify.py"
+
+
+rule review:
+    input:
+        verified=all_shards("verified"),
+    output:
+        review="results/review.parquet",
+    log:
+        "logs/review.log",
+    benchmark:
+        "logs/benchmarks/review.tsv"
+    conda:
+        "../envs/devqa.yaml"
+    threads: 1
+    resources:
+        mem_mb=1500,
+        runtime=30,
+    params:
+        recipe=recipe_of("review.py"),
+    message:
+        "Collecting the pairs that the evidence does not support"
+    script:
+        "../scripts/review.py"
+
+
+rule difficulty:
+    input:
+        verified=rules.verify.output.verified,
+    output:
+        rated="results/rated/{source}/{shard}.parquet",
+    log:
+        "logs/difficulty/{source}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/difficulty/{source}/{shard}.tsv"
+    conda:
+        "../envs/devqa.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=480,
+    params:
+        recipe=recipe_of(
+            "difficulty.py",
+            models={
+                "answer": [
+                    asked(model, SETTINGS.steps.difficulty.sampling) for model in SETTINGS.steps.difficulty.models
+                ],
+                "judge": asked(SETTINGS.steps.difficulty.judge, SETTINGS.evaluation.judge.sampling),
+            },
+            prompts=["answer/plain", "judge"],
+        ),
+    message:
+        "Rating difficulty: {wildcards.source}, shard {wildcards.shard}"
+    script:
+        "../scripts/difficulty.py"

@@ -1,0 +1,157 @@
+"""The whole configuration: validation, cross-checks, and messages that name the key."""
+
+import difflib
+import os
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, StringConstraints, ValidationError
+
+from devqa.config.base import Section
+from devqa.config.evaluation import Evaluation
+from devqa.config.models import Model
+from devqa.config.sources import Clean, Fetch, Ingest, Search, Source
+from devqa.config.steps import Steps
+from devqa.errors import UserError
+
+# Names become folders, file names and wildcards.
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+
+
+class Config(Section):
+    """Everything that `config.yaml` may say."""
+
+    dialogues: dict[Name, Source] = Field(min_length=1)
+    models: dict[Name, Model] = Field(min_length=1)
+    ingest: Ingest = Ingest()
+    search: Search
+    fetch: Fetch = Fetch()
+    clean: Clean = Clean()
+    steps: Steps
+    evaluation: Evaluation
+    cache_dir: str = ".cache/devqa"
+
+    def used_models(self) -> dict[str, list[str]]:
+        """The models that are named somewhere: label → the keys that name it."""
+        used: dict[str, list[str]] = {}
+        for key, label in self._named_models():
+            used.setdefault(label, []).append(key)
+        return used
+
+    def _named_models(self) -> Iterator[tuple[str, str]]:
+        for name in ("queries", "condense", "generate", "check", "verify"):
+            yield f"steps.{name}.model", getattr(self.steps, name).model
+        for number, label in enumerate(self.steps.difficulty.models):
+            yield f"steps.difficulty.models.{number}", label
+        yield "steps.difficulty.judge", self.steps.difficulty.judge
+        for number, label in enumerate(self.evaluation.models):
+            yield f"evaluation.models.{number}", label
+        yield "evaluation.judge.model", self.evaluation.judge.model
+
+
+def laid_over(merged: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
+    """The default configuration with a user's laid over it, as Snakemake merged them key by key, but for `dialogues`.
+
+    A user who names sources wants those and not the example beside them, so that section is taken whole.
+    """
+    return {**merged, "dialogues": overlay["dialogues"]} if "dialogues" in overlay else dict(merged)
+
+
+def load(raw: Mapping[str, Any]) -> Config:
+    """The validated configuration.
+
+    Raises:
+        UserError: one message with every problem, each with its key and, for a misspelt name, the nearest valid one.
+    """
+    try:
+        config = Config.model_validate(dict(raw))
+    except ValidationError as error:
+        raise _refusal(_describe(problem) for problem in error.errors()) from None
+    if problems := [*_unknown_models(config), *_repeated(config), *_missing_files(config)]:
+        raise _refusal(problems)
+    return config
+
+
+def missing_keys(config: Config) -> None:
+    """Refuse to start while an API key is missing from the environment.
+
+    Raises:
+        UserError: names every variable that is not set, and the models that need it.
+    """
+    problems = [
+        f"models.{label}.api_key_env: the environment variable {variable} is not set (needed by {', '.join(keys)})"
+        for label, keys in config.used_models().items()
+        if (variable := config.models[label].api_key_env) and not os.environ.get(variable)
+    ]
+    if problems:
+        raise _refusal(problems)
+
+
+def nearest(name: str, valid: Iterable[str]) -> str:
+    """A hint for a name that does not exist."""
+    valid = sorted(valid)
+    close = difflib.get_close_matches(name, valid, n=1, cutoff=0.5)
+    return f"did you mean '{close[0]}'?" if close else f"valid here: {', '.join(valid)}"
+
+
+def _refusal(problems: Iterable[str]) -> UserError:
+    problems = list(problems)
+    count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+    return UserError(f"The configuration has {count}:\n" + "\n".join(f"  {problem}" for problem in problems))
+
+
+def _describe(problem: Mapping[str, Any]) -> str:
+    location = [part for part in problem["loc"] if part != "[key]"]
+    key = ".".join(str(part) for part in location) or "the top level"
+    match problem["type"]:
+        case "extra_forbidden":
+            return f"{key}: unknown key; {nearest(str(location[-1]), _fields_at(location[:-1]))}"
+        case "missing":
+            return f"{key}: missing"
+        case "value_error":
+            return f"{key}: {problem['ctx']['error']}"
+        case "string_pattern_mismatch":
+            return f"{key}: '{problem['input']}' must match {problem['ctx']['pattern']}"
+        case _:
+            return f"{key}: {problem['msg'][0].lower()}{problem['msg'][1:]}, but it is {problem['input']!r}"
+
+
+def _fields_at(location: Iterable[Any]) -> list[str]:
+    annotation: Any = Config
+    for part in location:
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            annotation = annotation.model_fields[str(part)].annotation
+        else:
+            annotation = typing.get_args(annotation)[-1]
+        if isinstance(annotation, UnionType):
+            annotation = next(option for option in typing.get_args(annotation) if option is not type(None))
+    return list(annotation.model_fields)
+
+
+def _unknown_models(config: Config) -> Iterator[str]:
+    for key, label in config._named_models():
+        if label not in config.models:
+            yield f"{key}: there is no model '{label}' under models; {nearest(label, config.models)}"
+
+
+def _repeated(config: Config) -> Iterator[str]:
+    for key, values in (
+        ("steps.difficulty.models", config.steps.difficulty.models),
+        ("evaluation.models", config.evaluation.models),
+        ("evaluation.settings", config.evaluation.settings),
+        ("evaluation.difficulties", config.evaluation.difficulties),
+    ):
+        for value in sorted({value for value in values if values.count(value) > 1}):
+            yield f"{key}: '{value}' stands there more than once"
+
+
+def _missing_files(config: Config) -> Iterator[str]:
+    if config.search.engine == "local" and not Path(config.search.corpus).exists():
+        yield f"search.corpus: there is no {config.search.corpus} below the working directory"
+    for label in config.used_models().keys() & config.models.keys():
+        weights = config.models[label].weights or ""
+        if weights.endswith(".gguf") and not weights.startswith("hf:") and not Path(weights).is_file():
+            yield f"models.{label}.weights: there is no file {weights}"

@@ -1,0 +1,1 @@
+"""Grading answers and turning grades into scores."""

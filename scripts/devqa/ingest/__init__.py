@@ -1,0 +1,1 @@
+"""Taking dialogues in: which files (`sources`), reading them, normalising dialogues to one form, sharding (`run`)."""

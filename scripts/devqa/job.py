@@ -1,0 +1,73 @@
+"""What a script gets from Snakemake, and how it ends: the one place that knows Snakemake's `snakemake` object."""
+
+import json
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from devqa.errors import UserError
+
+if TYPE_CHECKING:
+    from snakemake.iocontainers import snakemake as Snakemake
+
+
+class Job:
+    """One job: named inputs and outputs, the recipe's options and models, and the configuration for all else."""
+
+    def __init__(self, snakemake: "Snakemake"):
+        recipe = json.loads(snakemake.params.recipe)
+        self.input = snakemake.input
+        self.output = snakemake.output
+        self.wildcards = snakemake.wildcards
+        self.threads: int = snakemake.threads
+        # Validated by the Snakefile, defaults filled in: limits, time-outs, prices, addresses.
+        self.config: dict[str, Any] = snakemake.config
+        self.options: dict[str, Any] = recipe["options"]
+        self.asked: dict[str, Any] = recipe["models"]
+        self.cache = Path(self.config["cache_dir"])
+        self.prompts = Path(snakemake.scriptdir).parent / "prompts"
+
+    def corpus(self) -> str | None:
+        """The local search engine's table; None where the engine is another one."""
+        return self.input.get("corpus") or None
+
+
+@contextmanager
+def job(snakemake: "Snakemake") -> Iterator[Job]:
+    """Run a script's body: its log goes to the rule's log file and, as far as it concerns people, to the screen.
+
+    A `UserError` ends the script with its message and exit code 1, without a traceback.
+    """
+    _log_to(snakemake.log[0])
+    try:
+        yield Job(snakemake)
+    except UserError as error:
+        logging.getLogger("devqa").error("%s: %s", snakemake.rule, error)
+        _leave(1)
+
+
+def _log_to(path: str) -> None:
+    logger = logging.getLogger()
+    logger.setLevel(logging.WARNING)
+    logging.getLogger("devqa").setLevel(logging.INFO)
+    file = logging.FileHandler(path, encoding="utf-8")
+    file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    screen = logging.StreamHandler(sys.stderr)
+    screen.setLevel(logging.INFO if sys.stderr.isatty() else logging.ERROR)
+    screen.setFormatter(logging.Formatter("%(message)s"))
+    logger.handlers = [file, screen]
+    sys.excepthook = _log_uncaught
+
+
+def _log_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """A fault of ours: its traceback goes to the log file too, which is what people are pointed at."""
+    logging.getLogger("devqa").error("unexpected error", exc_info=(kind, error, trace))
+
+
+def _leave(code: int) -> None:
+    logging.shutdown()
+    sys.exit(code)

@@ -1,0 +1,136 @@
+"""The attrition ledger: how many rows went in and out at every step, why, and at what cost."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from devqa.errors import UserError
+from devqa.llm.pricing import cost_usd
+from devqa.tables import SCHEMAS, Row, batches
+from devqa.usage import usages
+
+COLUMNS = ("stage", "status", "reason", "rows_in", "rows_out", "calls", "input_tokens", "output_tokens", "usd")
+
+# Each table with the one whose `ok` rows it was given.
+PARENTS = {
+    "dialogues": None,
+    "queries": "dialogues",
+    "search": "queries",
+    "pages": "search",
+    "references": "pages",
+    "condensed": "references",
+    "pairs": "search",
+    "checked": "pairs",
+    "evidence": "checked",
+    "verified": "evidence",
+    "rated": "verified",
+    "merged": "rated",
+}
+
+
+class Stage:
+    """One table's account: rows by status and reason, and what was spent on them by model."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self.spent: dict[tuple[str, str], list[Row]] = {}
+        self.results = 0
+
+    @property
+    def rows(self) -> int:
+        """All rows, whatever became of them."""
+        return self.counts.total()
+
+    @property
+    def passed(self) -> int:
+        """Rows that the next step takes."""
+        return sum(count for (status, _), count in self.counts.items() if status == "ok")
+
+    def add(self, row: Row) -> None:
+        """Count one row of the table."""
+        key = (row["status"], general(row["reason"] or ""))
+        self.counts[key] += 1
+        self.spent[key] = usages(self.spent.get(key, []), row.get("usage") or [])
+        if row["status"] == "ok":
+            self.results += len(row.get("results") or [])
+
+
+def stage(name: str, paths: Iterable[str], table: str) -> Stage:
+    """The account of `table`, read from its files without their long texts."""
+    wanted = [column for column in ("status", "reason", "usage", "results") if column in SCHEMAS[table].names]
+    account = Stage(name)
+    for batch in batches(paths, table, 10_000, columns=wanted):
+        for row in batch:
+            account.add(row)
+    return account
+
+
+def stages(inputs: Mapping[str, Sequence[str]], pairs: int, asked: int) -> list[tuple[Stage, int | None]]:
+    """Every table's account, in the order in which data flows, with the number of rows that it was given.
+
+    Args:
+        inputs: the files of each table.
+        pairs: how many pairs are asked for per dialogue.
+        asked: how many rows of the benchmark each model is asked.
+    """
+    account = {name: stage(name, _files(inputs[name]), name) for name in (*PARENTS, "answers", "grades")}
+    given = {name: account[parent].passed if parent else None for name, parent in PARENTS.items()}
+    given["pages"] = account["search"].results
+    given["pairs"] = account["search"].passed * pairs
+    given["answers"] = len(_files(inputs["answers"])) * asked
+    given["grades"] = account["answers"].rows
+    return [(account[name], given[name]) for name in account]
+
+
+def _files(paths: str | Sequence[str]) -> list[str]:
+    return [paths] if isinstance(paths, str) else list(paths)
+
+
+def check(stages: Sequence[tuple[Stage, int | None]]) -> None:
+    """Refuse a ledger that does not add up.
+
+    Args:
+        stages: each stage with the number of rows that the step before handed to it (None where it is the first).
+
+    Raises:
+        UserError: a table has more or fewer rows than were handed to it.
+    """
+    for account, expected in stages:
+        if expected is not None and account.rows != expected:
+            raise UserError(
+                f"the ledger does not add up: {account.name} was given {expected} rows and has {account.rows}; "
+                f"delete results/{account.name}/ and run again"
+            )
+
+
+def funnel(
+    stages: Sequence[tuple[Stage, int | None]], prices: Mapping[str, Mapping[str, float]]
+) -> list[dict[str, Any]]:
+    """Rows of `funnel.csv`: one per stage, status and reason; `rows_out` of a stage add up to its `rows_in`.
+
+    USD are today's configured prices times the tokens that the answers took when they were paid for.
+    """
+    rows = []
+    for account, _ in stages:
+        order = {"ok": 0, "rejected": 1, "failed": 2}
+        for status, reason in sorted(account.counts, key=lambda key: (order[key[0]], -account.counts[key], key[1])):
+            spent = account.spent[status, reason]
+            rows.append(
+                {
+                    "stage": account.name,
+                    "status": status,
+                    "reason": reason,
+                    "rows_in": account.rows,
+                    "rows_out": account.counts[status, reason],
+                    **{key: sum(entry[key] for entry in spent) for key in ("calls", "input_tokens", "output_tokens")},
+                    "usd": round(cost_usd(spent, prices), 6),
+                }
+            )
+    return rows
+
+
+def general(reason: str) -> str:
+    """A reason without its particulars (what follows a colon, numbers), so that equal faults are counted together."""
+    head = reason.split(":")[0] if ":" in reason else reason
+    return " ".join("N" if word.strip("(),.").replace(",", "").isdigit() else word for word in head.split())[:120]

@@ -1,0 +1,1 @@
+"""Asking language models: `chat` is the one way, everything else serves it."""

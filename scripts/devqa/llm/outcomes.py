@@ -1,0 +1,121 @@
+"""How a call ended: what an endpoint returned becomes a record of the cache, and a record an `Answer`."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from devqa.llm.cache import Record
+from devqa.llm.parsing import parse_json, visible, whole
+
+Outcome = Literal["ok", "refused", "truncated", "empty", "error"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One model's answer to one request.
+
+    Attributes:
+        outcome: never mix them: a refusal is no wrong answer, a truncated one no short one.
+        text: what the model says, without its thoughts.
+        data: the JSON value that follows the schema, where one was asked for and the outcome is `ok`.
+        reason: why the outcome is not `ok`, for people; "" otherwise.
+        raw: the text as it came, thoughts included, where the outcome is not `ok`; "" otherwise.
+        input_tokens, output_tokens: as the endpoint counted them (output includes thoughts), 0 where it did not.
+        cached: nothing was sent for it.
+    """
+
+    outcome: Outcome
+    text: str
+    data: Any
+    reason: str
+    raw: str
+    input_tokens: int
+    output_tokens: int
+    cached: bool
+
+
+def answer(record: Record, cached: bool) -> Answer:
+    """The answer that a record of the cache stands for."""
+    return Answer(
+        outcome=record["outcome"],
+        text=record["text"],
+        data=record["data"],
+        reason=record["reason"],
+        raw=record["raw"],
+        input_tokens=record["input_tokens"],
+        output_tokens=record["output_tokens"],
+        cached=cached,
+    )
+
+
+def failed(reason: str) -> Record:
+    """The record of a request that got no usable response."""
+    return _record("error", reason, None, {})
+
+
+def read(completion: dict[str, Any], schema: dict[str, Any] | None) -> Record:
+    """The record of a chat completion (https://platform.openai.com/docs/api-reference/chat/object).
+
+    Args:
+        completion: the parsed body of a response with status 200.
+        schema: what the answer had to follow, if anything.
+    """
+    choices = completion.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        return _record("error", _without_choices(completion), None, completion)
+    message = choices[0].get("message") or {}
+    content = _content(message)
+    text = visible(content)
+    refusal = message.get("refusal")
+    finish = choices[0].get("finish_reason")
+    if refusal:
+        return _record("refused", "the model refused", f"{content}{refusal}", completion, visible(str(refusal)))
+    if finish == "content_filter":
+        return _record("refused", "the endpoint's content filter stopped the answer", content, completion, text)
+    if finish == "length":
+        reason = "the answer was cut off at the token limit: raise sampling.max_tokens"
+        return _record("truncated", reason, content, completion, text)
+    if message.get("tool_calls") and not text:
+        return _record("error", "the model called a tool instead of answering", content, completion)
+    if not text:
+        return _record("empty", "the answer is empty", content, completion)
+    if schema is None:
+        return _record("ok", "", content, completion, text)
+    data, problem = parse_json(text, schema)
+    if problem:
+        return _record("error", f"no answer that follows the schema: {problem}", content, completion, text)
+    return _record("ok", "", content, completion, text, data)
+
+
+def _record(
+    outcome: Outcome, reason: str, raw: str | None, completion: dict[str, Any], text: str = "", data: Any = None
+) -> Record:
+    usage = completion.get("usage") or {}
+    return {
+        "outcome": outcome,
+        "reason": whole(reason),
+        "text": text,
+        "data": data,
+        "raw": "" if outcome == "ok" or raw is None else whole(raw),
+        "input_tokens": usage.get("prompt_tokens") or 0,
+        "output_tokens": usage.get("completion_tokens") or 0,
+        "reasoning_tokens": (usage.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0,
+        "cached_tokens": (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
+        "model": whole(str(completion.get("model") or "")),
+    }
+
+
+def _content(message: dict[str, Any]) -> str:
+    """A message's text; some endpoints send it in parts, thoughts among them."""
+    content = message.get("content")
+    if isinstance(content, list):
+        parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        return "".join(str(part.get("text") or "") for part in parts)
+    return content if isinstance(content, str) else ""
+
+
+def _without_choices(completion: dict[str, Any]) -> str:
+    """Some gateways send an upstream's error with status 200."""
+    error = completion.get("error")
+    if isinstance(error, dict):
+        error = error.get("message")
+    return f"the endpoint answered with an error: {error}" if error else "the response holds no choices"

@@ -1,0 +1,42 @@
+"""What a rule's result depends on beside its data, as one canonical JSON string.
+
+Snakemake compares params as a set of `repr()`s and tracks neither templates nor imported modules, so each rule has
+one param that holds it all: the step's own slice of the validated configuration, how its models are asked, and the
+content hashes of its prompts and of its script's import closure. Nothing that changes no result is in it.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from devqa.prompts import Prompt
+from devqa.provenance import closure
+
+
+def recipe(
+    base: str | Path,
+    script: str,
+    options: Mapping[str, Any],
+    models: Mapping[str, Any] | None = None,
+    prompts: Sequence[str] = (),
+) -> str:
+    """The recipe of a rule that runs `scripts/<script>`.
+
+    Args:
+        base: the project's folder, which holds `scripts/` and `prompts/`.
+        options: what the step is told, as plain JSON values.
+        models: what each of the step's roles asks (`devqa.config.models.asked_with`).
+        prompts: the names of its prompt folders.
+
+    Raises:
+        UserError: a template is missing or does not parse.
+    """
+    base = Path(base)
+    content = {
+        "options": options,
+        "models": models or {},
+        "prompts": {name: Prompt(base / "prompts", name).files() for name in prompts},
+        "code": closure(base / "scripts" / script, base / "scripts"),
+    }
+    return json.dumps(content, sort_keys=True, ensure_ascii=False)

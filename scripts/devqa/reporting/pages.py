@@ -1,0 +1,101 @@
+"""Reports as HTML pages that need nothing but themselves: no network, no inline style, texts only ever as text."""
+
+import base64
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from devqa.evaluation.metrics import UNUSABLE
+from devqa.reporting import charts
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+# Segments of the outcome bar: words for the reader, CSS class, and the fates that they hold.
+_OUTCOMES = (
+    ("CORRECT", "correct", ("CORRECT",)),
+    ("INCORRECT", "incorrect", ("INCORRECT",)),
+    ("NOT_ATTEMPTED", "not-attempted", ("NOT_ATTEMPTED",)),
+    ("ungraded", "ungraded", ("ungraded",)),
+    ("no usable answer", "unusable", UNUSABLE),
+)
+_STATUSES = (("ok", "correct", "ok"), ("rejected", "not-attempted", "rejected"), ("failed", "incorrect", "failed"))
+
+
+def model_report(data: dict[str, Any]) -> str:
+    """The HTML page of one model; `data` as `data.report_data` gives it."""
+    browsed = {key: data[key] for key in ("rows", "runs")}
+    return _page("report.html.j2", ["rows.js"], data=data, browsed=browsed)
+
+
+def index_page(data: dict[str, Any]) -> str:
+    """The HTML page that compares all models; `data` as `data.index_data` gives it."""
+    return _page("index.html.j2", ["sort.js"], data=data)
+
+
+def _page(template: str, scripts: list[str], **values: Any) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    # Chinese and Russian texts would double in size as \u escapes; NaN would break the page's JSON.
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
+    environment.filters |= {"share": _share, "number": _number, "usd": _usd}
+    environment.globals |= {"outcome_parts": _outcome_parts, "status_parts": _status_parts, "charts": charts}
+    style = _source("style.css")
+    sources = [_source(name) for name in scripts]
+    return environment.get_template(template).render(
+        style=Markup(style),  # noqa: S704 - the project's own file
+        scripts=[Markup(source) for source in sources],  # noqa: S704
+        policy=_policy(style, sources),
+        **values,
+    )
+
+
+def _source(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, scripts: list[str]) -> str:
+    """A content security policy under which only the page's own style and scripts work, and nothing is fetched."""
+    allowed = " ".join(_hash(script) for script in scripts)
+    return (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {allowed}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(source: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def _outcome_parts(outcomes: dict[str, int]) -> list[tuple[str, str, float]]:
+    """Label, CSS class and number of answers of each way in which an answer can end."""
+    return [(label, part, sum(outcomes.get(fate, 0) for fate in fates)) for label, part, fates in _OUTCOMES]
+
+
+def _status_parts(by_status: dict[str, int]) -> list[tuple[str, str, float]]:
+    return [(label, part, by_status.get(status, 0)) for status, part, label in _STATUSES]
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _number(value: float | None) -> str:
+    """A count or an average: thousands separated, one decimal where it is no whole number."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if abs(value - round(value)) < 0.05 else f"{value:,.1f}"
+
+
+def _usd(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"${value:,.2f}" if value >= 0.1 or value == 0 else f"${value:.2g}" if value >= 0.0001 else f"${value:.1e}"

@@ -1,0 +1,90 @@
+"""rated → benchmark: exact and near duplicates merged into one row."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rensa import RMinHash, RMinHashLSH
+
+from devqa.steps.outcomes import OK, rejected
+from devqa.tables import Row, picked
+from devqa.text import plain
+
+SHINGLE = 3
+PERMUTATIONS = 128
+# Candidates are looked for well below the threshold and then confirmed with the true similarity.
+BANDS = 32
+
+
+def merged(rated: Sequence[Row], similarity: float) -> list[Row]:
+    """Rows of table `merged`, one per rated pair, sorted by pair: those kept are `ok`, the others name theirs.
+
+    Two pairs of one language are the same when both their questions and their answers are alike: Jaccard
+    similarity of character trigrams of at least `similarity`. The pair that sorts first is kept.
+    """
+    rated = sorted(rated, key=lambda row: row["pair_id"])
+    kept_for: dict[str, str] = {}
+    for first, second in _alike(rated, similarity):
+        kept_for.setdefault(second, kept_for.get(first, first))
+    return [
+        {
+            **picked(row, "merged"),
+            "merged_into": kept_for.get(row["pair_id"]),
+            **(rejected("duplicate of another pair") if row["pair_id"] in kept_for else OK),
+        }
+        for row in rated
+    ]
+
+
+def benchmark(
+    pairs: Sequence[Row], cited: Mapping[str, Sequence[str]], models: Sequence[Row], prompts: Sequence[Row]
+) -> list[Row]:
+    """Rows of table `benchmark` for the pairs kept.
+
+    `cited` gives the addresses of the evidence that verified a pair, by pair; `models` and `prompts` are the
+    provenance that all rows share: which model each step asked, and the hash of its prompt.
+    """
+    columns = ("question", "answer", "language", "difficulty", "dialogue_id", "source", "references", "supports")
+    return [
+        {
+            "id": row["pair_id"],
+            **{key: row[key] for key in columns},
+            "evidence_urls": list(cited.get(row["pair_id"], [])),
+            "models": list(models),
+            "prompts": list(prompts),
+        }
+        for row in pairs
+    ]
+
+
+def cited_urls(verified: Iterable[Row]) -> dict[str, list[str]]:
+    """The addresses of the passages that each pair's verification cited, by pair, each address once."""
+    return {
+        row["pair_id"]: list(dict.fromkeys(row["passages"][number - 1]["url"] for number in row["cited"] or []))
+        for row in verified
+    }
+
+
+def _alike(rows: Sequence[Row], similarity: float) -> Iterator[tuple[str, str]]:
+    """Pairs of ids of rows that are the same, the one that sorts first in front, in the order of `rows`."""
+    index = RMinHashLSH(0.5, PERMUTATIONS, BANDS)
+    questions = [_shingles(row["question"]) for row in rows]
+    for number, row in enumerate(rows):
+        sketch = RMinHash(PERMUTATIONS, 42)
+        sketch.update(sorted(questions[number]))
+        for other in sorted(index.query(sketch)):
+            same_answer = _jaccard(_shingles(row["answer"]), _shingles(rows[other]["answer"])) >= similarity
+            if (
+                row["language"] == rows[other]["language"]
+                and same_answer
+                and _jaccard(questions[number], questions[other]) >= similarity
+            ):
+                yield rows[other]["pair_id"], row["pair_id"]
+        index.insert(number, sketch)
+
+
+def _shingles(text: str) -> set[str]:
+    text = plain(text)
+    return {text[start : start + SHINGLE] for start in range(max(1, len(text) - SHINGLE + 1))}
+
+
+def _jaccard(one: set[str], other: set[str]) -> float:
+    return len(one & other) / len(one | other)

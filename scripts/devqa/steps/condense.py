@@ -1,0 +1,65 @@
+"""references → condensed: long documents cut to what bears on the dialogue (SimpleDevQA, 4.2)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from devqa.llm.chat import Chat, Request
+from devqa.prompts import Prompt
+from devqa.steps.accounts import asked
+from devqa.steps.outcomes import OK, rejected
+from devqa.tables import Row, picked
+from devqa.tokens import cut, estimate
+from devqa.web.passages import rank
+
+# A document is shown to the model in passages of this size, the most relevant ones first to be taken.
+PASSAGE_TOKENS = 300
+# Room for the instructions beside the document.
+PROMPT_TOKENS = 500
+
+
+def condense(
+    references: Sequence[Row], queries: Sequence[Row], chat: Chat, prompt: Prompt, document_tokens: int
+) -> list[Row]:
+    """Rows of table `condensed`, one per reference, sorted by dialogue and rank.
+
+    A document of at most `document_tokens` is taken whole and costs nothing; of a longer one the model copies
+    out what bears on the dialogue's topics and queries. What exceeds the model's context is left out before,
+    least relevant passages first.
+    """
+    subjects = {row["dialogue_id"]: row for row in queries}
+    references = sorted(references, key=lambda row: (row["dialogue_id"], row["rank"]))
+    long = [row for row in references if estimate(row["text"]) > document_tokens]
+    answers = iter(
+        chat.ask([_request(row, subjects[row["dialogue_id"]], chat, prompt, document_tokens) for row in long])
+    )
+    return list(_rows(references, document_tokens, answers, chat.label))
+
+
+def _rows(references: Sequence[Row], document_tokens: int, answers: Iterator, label: str) -> Iterator[Row]:
+    for row in references:
+        if estimate(row["text"]) <= document_tokens:
+            yield {**picked(row, "condensed"), "method": "whole", "text": row["text"], "usage": [], **OK}
+            continue
+        answer = next(answers)
+        text = cut(answer.text.strip(), document_tokens)
+        verdict = rejected("nothing in it bears on the dialogue") if text.upper().strip(". ") == "NOTHING" else {}
+        yield {**picked(row, "condensed"), "method": "model", "text": text, **asked(label, answer), **verdict}
+
+
+def _request(row: Row, subject: Mapping, chat: Chat, prompt: Prompt, document_tokens: int) -> Request:
+    budget = max(chat.context - chat.max_tokens - PROMPT_TOKENS, PASSAGE_TOKENS)
+    given = {
+        "title": row["title"],
+        "document": _relevant(row, " ".join([*subject["topics"], *subject["queries"]]), budget),
+        "topics": subject["topics"],
+        "queries": subject["queries"],
+    }
+    return Request(tuple(prompt.messages({"tokens": document_tokens}, given)))
+
+
+def _relevant(row: Row, wanted: str, budget: int) -> str:
+    """The document, or as many of its most relevant passages as fit into `budget` tokens, in their order."""
+    if estimate(row["text"]) <= budget:
+        return row["text"]
+    ranked = rank(wanted, [(row["url"], row["title"], row["text"])], PASSAGE_TOKENS, budget // PASSAGE_TOKENS)
+    kept = sorted((passage["text"] for passage in ranked), key=row["text"].find)
+    return "\n\n[…]\n\n".join(kept) or cut(row["text"], budget)

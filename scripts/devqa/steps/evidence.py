@@ -1,0 +1,64 @@
+"""checked → evidence: passages found with the question alone, not with the documents it was made from (4.3)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from devqa.steps.clean import clean
+from devqa.steps.fetch import fetch
+from devqa.steps.outcomes import OK, failed, rejected
+from devqa.tables import Row, picked
+from devqa.web.fetch import Fetcher
+from devqa.web.passages import rank
+from devqa.web.search import Engine, Hit, SearchFailed
+from devqa.web.store import Store
+
+
+def evidence(
+    pairs: Sequence[Row],
+    engine: Engine,
+    fetcher: Fetcher,
+    store: Store,
+    *,
+    pages: int,
+    passages: int,
+    passage_tokens: int,
+    cleaning: Mapping[str, Any],
+    concurrency: int,
+    workers: int,
+) -> list[Row]:
+    """Rows of table `evidence`, one per pair: the best `passages` of the best `pages` for its question."""
+    pairs = sorted(pairs, key=lambda row: row["pair_id"])
+    with ThreadPoolExecutor(concurrency) as pool:
+        searches = list(pool.map(lambda row: _searched(engine, row, pages), pairs))
+    found = {hit.url: hit for hits, _ in searches for hit in hits}
+    references = _references(found.values(), fetcher, store, cleaning, concurrency, workers)
+    return [
+        _row(row, [references[hit.url] for hit in hits if hit.url in references], fault, passages, passage_tokens)
+        for row, (hits, fault) in zip(pairs, searches, strict=True)
+    ]
+
+
+def _searched(engine: Engine, pair: Row, pages: int) -> tuple[list[Hit], str]:
+    """What the pair's question finds, or why the search failed."""
+    try:
+        return engine.search(pair["question"], pair["language"], pages), ""
+    except SearchFailed as error:
+        return [], str(error)
+
+
+def _references(
+    hits: Iterable[Hit], fetcher: Fetcher, store: Store, cleaning: Mapping[str, Any], concurrency: int, workers: int
+) -> dict[str, Row]:
+    """Every page that was found, cleaned, by its address."""
+    results = [{"rank": 0, "url": hit.url, "title": hit.title} for hit in hits]
+    pages = fetch([{"dialogue_id": "", "results": results}], fetcher, store, concurrency)
+    cleaned = clean([page for page in pages if page["status"] == "ok"], store, cleaning, workers)
+    return {row["url"]: row for row in cleaned if row["status"] == "ok"}
+
+
+def _row(pair: Row, references: Sequence[Row], fault: str, passages: int, passage_tokens: int) -> Row:
+    documents = [(row["url"], row["title"], row["text"]) for row in references]
+    found = rank(pair["question"], documents, passage_tokens, passages)
+    verdict = OK if found else failed(fault) if fault else rejected("no passage was found for the question")
+    return {**picked(pair, "evidence"), "passages": found, **verdict}

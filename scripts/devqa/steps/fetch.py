@@ -1,0 +1,44 @@
+"""search → pages: the bytes of every page found, kept so that cleaning them differently fetches nothing again."""
+
+import hashlib
+from collections.abc import Sequence
+
+from devqa.tables import Row
+from devqa.web.fetch import Fetched, Fetcher, fetch_all
+from devqa.web.store import Store
+
+
+def fetch(searches: Sequence[Row], fetcher: Fetcher, store: Store, concurrency: int) -> list[Row]:
+    """Rows of table `pages`, one per dialogue and search result; each address is fetched once.
+
+    The bytes go into `store` under `page_key`.
+    """
+    found = [
+        {"dialogue_id": row["dialogue_id"], "rank": hit["rank"], "url": hit["url"], "title": hit["title"]}
+        for row in sorted(searches, key=lambda row: row["dialogue_id"])
+        for hit in row["results"]
+    ]
+    fetched = fetch_all(list(dict.fromkeys(page["url"] for page in found)), fetcher, concurrency)
+    accounts = {url: _account(page, store) for url, page in fetched.items()}
+    return [{**page, **accounts[page["url"]]} for page in found]
+
+
+def page_key(sha256: str) -> str:
+    """Where the store keeps the bytes of a page with this hash."""
+    return f"page:{sha256}"
+
+
+def _account(page: Fetched, store: Store) -> Row:
+    account = {
+        "final_url": page.final_url,
+        "http_status": page.http_status,
+        "content_type": page.content_type,
+        "status": page.status,
+        "reason": page.reason,
+    }
+    if page.content is None:
+        return account
+    sha256 = hashlib.sha256(page.content).hexdigest()
+    if store.get(page_key(sha256)) is None:
+        store.put(page_key(sha256), page.content)
+    return {**account, "sha256": sha256, "bytes": len(page.content)}

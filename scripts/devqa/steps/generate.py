@@ -1,0 +1,143 @@
+"""condensed → pairs: question-answer pairs grounded in a dialogue's documents (SimpleDevQA, 4.2)."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from devqa.llm.chat import Answer, Chat, Request
+from devqa.prompts import Prompt
+from devqa.steps.accounts import asked
+from devqa.steps.budget import fitted, shown
+from devqa.steps.outcomes import OK, failed, rejected
+from devqa.tables import Row, picked
+from devqa.text import occurs, plain
+
+# Of the documents' budget, this share shows the model what the developer asked.
+DIALOGUE_SHARE = 0.2
+# A shorter quote supports nothing: it would be found anywhere.
+LEAST_QUOTE = 8
+
+
+def schema(pairs: int, references: int) -> dict[str, Any]:
+    """The JSON schema of the model's answer. The quote comes first, so that the question is built on it."""
+    properties = {
+        "quote": {"type": "string", "maxLength": 300},
+        "reference": {"type": "integer", "enum": list(range(1, references + 1))},
+        "question": {"type": "string", "maxLength": 250},
+        "answer": {"type": "string", "maxLength": 150},
+    }
+    pair = {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": {"pairs": {"type": "array", "items": pair, "minItems": pairs, "maxItems": pairs}},
+        "required": ["pairs"],
+        "additionalProperties": False,
+    }
+
+
+def generate(
+    dialogues: Sequence[Row],
+    condensed: Sequence[Row],
+    chat: Chat,
+    prompt: Prompt,
+    *,
+    pairs: int,
+    reference_tokens: int,
+    demonstrations: int,
+) -> list[Row]:
+    """Rows of table `pairs`: `pairs` rows for each of `dialogues`, whatever becomes of them.
+
+    A pair is `ok` when its question and answer are there and the quoted span occurs in one of the
+    references. All documents of a dialogue are joined, each cut to its fair share of `reference_tokens`.
+    """
+    documents = {
+        dialogue: list(rows)
+        for dialogue, rows in groupby(
+            sorted(condensed, key=lambda row: (row["dialogue_id"], row["rank"])), key=lambda row: row["dialogue_id"]
+        )
+    }
+    dialogues = sorted(dialogues, key=lambda row: row["dialogue_id"])
+    grounds = [_references(documents.get(row["dialogue_id"], []), reference_tokens) for row in dialogues]
+    answers = iter(
+        chat.ask(
+            [
+                Request(
+                    tuple(prompt.messages({"pairs": pairs}, _given(row, references, reference_tokens), demonstrations)),
+                    schema(pairs, len(references)),
+                )
+                for row, references in zip(dialogues, grounds, strict=True)
+                if references
+            ]
+        )
+    )
+    return [
+        row
+        for dialogue, references in zip(dialogues, grounds, strict=True)
+        for row in _rows(dialogue, references, next(answers) if references else None, chat.label, pairs)
+    ]
+
+
+def _references(documents: Sequence[Row], budget: int) -> list[dict[str, str]]:
+    texts = fitted([row["text"] for row in documents], budget)
+    return [
+        {"url": row["url"], "title": row["title"], "text": text}
+        for row, text in zip(documents, texts, strict=True)
+        if text.strip()
+    ]
+
+
+def _given(dialogue: Row, references: Sequence[dict], budget: int) -> dict[str, Any]:
+    # Only what the user said: the assistant's answers may be wrong, and pairs must rest on the documents.
+    return {
+        "dialogue": shown(
+            [turn for turn in dialogue["messages"] if turn["role"] == "user"], int(budget * DIALOGUE_SHARE)
+        ),
+        "references": references,
+        "language": dialogue["language"],
+    }
+
+
+def _rows(dialogue: Row, references: list[dict], answer: Answer | None, label: str, pairs: int) -> Iterator[Row]:
+    given = answer.data["pairs"] if answer and answer.outcome == "ok" else []
+    for number in range(1, pairs + 1):
+        row = {**picked(dialogue, "pairs"), "number": number, "references": references, "usage": [], **OK}
+        # One answer holds all pairs of a dialogue: the first row carries what it cost.
+        if answer:
+            row |= asked(label, answer) | ({} if number == 1 else {"usage": []})
+        if not references:
+            row |= rejected("no usable reference")
+        elif len(given) >= number:
+            row |= _pair(given[number - 1], references)
+        elif answer.outcome == "ok":
+            row |= failed("the model wrote fewer pairs than asked for")
+        yield row | {"pair_id": _identifier(row)}
+
+
+def _pair(pair: dict[str, Any], references: Sequence[dict]) -> Row:
+    question, answer, span = (pair[key].strip() for key in ("question", "answer", "quote"))
+    number = _location(span, pair["reference"], references)
+    row = {
+        "question": question,
+        "answer": answer,
+        "supports": [{"reference": number or pair["reference"], "span": span, "found": number is not None}],
+    }
+    if not question or not answer:
+        return row | failed("the model left the question or the answer empty")
+    if len(plain(span)) < LEAST_QUOTE:
+        return row | rejected("the quoted span is too short to support an answer")
+    if number is None:
+        return row | rejected("the quoted span occurs in no reference")
+    return row
+
+
+def _location(span: str, named: int, references: Sequence[dict]) -> int | None:
+    """The number of the reference that holds `span`: the one that the model named or, where it miscounted, another."""
+    numbers = [named, *range(1, len(references) + 1)]
+    return next((number for number in numbers if occurs(span, references[number - 1]["text"])), None)
+
+
+def _identifier(row: Row) -> str:
+    """A name that stays while dialogue, question and answer do, so that people's decisions can refer to it."""
+    content = "\0".join(str(row.get(key)) for key in ("source", "dialogue_id", "number", "question", "answer"))
+    return hashlib.sha256(content.encode()).hexdigest()[:16]

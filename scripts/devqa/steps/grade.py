@@ -1,0 +1,56 @@
+"""answers → grades: a judge compares each answer with the benchmark's (SimpleDevQA, section 6)."""
+
+from collections.abc import Sequence
+
+from devqa.evaluation.grading import Verdict, parse_verdict
+from devqa.llm.chat import Answer, Chat, Request
+from devqa.prompts import Prompt
+from devqa.steps.accounts import asked
+from devqa.steps.outcomes import OK, failed
+from devqa.tables import Row
+
+
+def verdicts(
+    rows: Sequence[Row], given: Sequence[str | None], judge: Chat, prompt: Prompt
+) -> list[tuple[Verdict, Answer | None]]:
+    """The judge's verdict on each of the `given` answers to the questions of `rows` (question, answer).
+
+    Where there is nothing to grade (`None`) no judge is asked, and the same answer to the same question is
+    judged once, whichever repeat it comes from. A judge whose words can't be read gives a verdict without a grade.
+    """
+    requests = [
+        Request(tuple(prompt.messages({}, {"question": row["question"], "target": row["answer"], "predicted": text})))
+        for row, text in zip(rows, given, strict=True)
+        if text is not None
+    ]
+    judged = iter(judge.ask(requests))
+    return [
+        (Verdict(None, "there is no answer to grade"), None) if text is None else _read(next(judged)) for text in given
+    ]
+
+
+def grade(questions: Sequence[Row], answered: Sequence[Row], judge: Chat, prompt: Prompt) -> list[Row]:
+    """Rows of table `grades`, one per answer.
+
+    Failed where there is no usable answer, or where the judge's words can't be read: such rows have no grade and
+    are counted apart.
+    """
+    by_id = {row["id"]: row for row in questions}
+    texts = [row["answer"] if row["status"] == "ok" else None for row in answered]
+    judged = verdicts([by_id[row["id"]] for row in answered], texts, judge, prompt)
+    return [
+        {
+            **{key: row[key] for key in ("id", "setting", "model", "repeat")},
+            **(asked(judge.label, words) if words else {"usage": []}),
+            "grade": verdict.grade,
+            "judge_text": words.text if words else None,
+            **(OK if verdict.grade else failed(verdict.reason)),
+        }
+        for row, (verdict, words) in zip(answered, judged, strict=True)
+    ]
+
+
+def _read(answer: Answer) -> tuple[Verdict, Answer]:
+    if answer.outcome != "ok":
+        return Verdict(None, f"the judge's answer is {answer.outcome}: {answer.reason}"), answer
+    return parse_verdict(answer.text), answer

@@ -1,0 +1,217 @@
+"""The schema of every table, and reading and writing them so that the same rows give the same bytes.
+
+A table keeps every row that a step was given: `status` is `ok`, `rejected` (the data's fault: the row is
+not what we want) or `failed` (a fault on the way: the row may succeed another time), and `reason` says why.
+Rows travel through the steps as plain dicts, one per row, with the schema's column names as keys.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from devqa.errors import UserError
+from devqa.files import replacing
+
+Row = dict[str, Any]
+
+_TEXTS = pa.list_(pa.string())
+_STATUS = [("status", pa.string()), ("reason", pa.string())]
+_USAGE = pa.list_(
+    pa.struct(
+        [("model", pa.string()), ("calls", pa.int64()), ("input_tokens", pa.int64()), ("output_tokens", pa.int64())]
+    )
+)
+# What a model's answer leaves in a row: how the call ended, the raw text where it could not be used, and
+# what was spent, one entry per model. Prices are applied later: they change no result.
+_ASKED = [("outcome", pa.string()), ("raw", pa.string()), ("usage", _USAGE)]
+_REFERENCES = pa.list_(pa.struct([("url", pa.string()), ("title", pa.string()), ("text", pa.string())]))
+_PASSAGES = pa.list_(
+    pa.struct([("url", pa.string()), ("title", pa.string()), ("text", pa.string()), ("score", pa.float64())])
+)
+_DIALOGUE = [("dialogue_id", pa.string()), ("source", pa.string()), ("language", pa.string())]
+_PAGE = [("dialogue_id", pa.string()), ("rank", pa.int32()), ("url", pa.string()), ("title", pa.string())]
+_PAIR = [
+    ("pair_id", pa.string()),
+    *_DIALOGUE,
+    ("number", pa.int32()),
+    ("question", pa.string()),
+    ("answer", pa.string()),
+    ("supports", pa.list_(pa.struct([("reference", pa.int32()), ("span", pa.string()), ("found", pa.bool_())]))),
+    ("references", _REFERENCES),
+]
+_CRITERIA = pa.list_(pa.struct([("criterion", pa.string()), ("passed", pa.bool_()), ("reason", pa.string())]))
+_ATTEMPTS = pa.list_(
+    pa.struct(
+        [
+            ("model", pa.string()),
+            ("answer", pa.string()),
+            ("outcome", pa.string()),
+            ("grade", pa.string()),
+            ("judge_outcome", pa.string()),
+            ("judge_text", pa.string()),
+        ]
+    )
+)
+_RUN = [("id", pa.string()), ("setting", pa.string()), ("model", pa.string()), ("repeat", pa.int32())]
+
+SCHEMAS: dict[str, pa.Schema] = {
+    name: pa.schema(fields)
+    for name, fields in {
+        # Local corpus: one row per page, with the words that the search engine indexes.
+        "corpus": [
+            ("url", pa.string()),
+            ("title", pa.string()),
+            ("language", pa.string()),
+            ("text", pa.string()),
+            ("words", pa.string()),
+            ("content", pa.binary()),
+            ("content_type", pa.string()),
+            *_STATUS,
+        ],
+        "dialogues": [
+            *_DIALOGUE,
+            ("model", pa.string()),
+            ("origin", pa.string()),
+            ("messages", pa.list_(pa.struct([("role", pa.string()), ("content", pa.string())]))),
+            *_STATUS,
+        ],
+        "queries": [*_DIALOGUE, ("topics", _TEXTS), ("queries", _TEXTS), *_ASKED, *_STATUS],
+        "search": [
+            *_DIALOGUE,
+            ("queries", _TEXTS),
+            (
+                "results",
+                pa.list_(
+                    pa.struct(
+                        [("rank", pa.int32()), ("url", pa.string()), ("title", pa.string()), ("snippet", pa.string())]
+                    )
+                ),
+            ),
+            *_STATUS,
+        ],
+        "pages": [
+            *_PAGE,
+            ("final_url", pa.string()),
+            ("http_status", pa.int32()),
+            ("content_type", pa.string()),
+            ("sha256", pa.string()),
+            ("bytes", pa.int64()),
+            *_STATUS,
+        ],
+        "references": [*_PAGE, ("language", pa.string()), ("extractor", pa.string()), ("text", pa.string()), *_STATUS],
+        "condensed": [*_PAGE, ("method", pa.string()), ("text", pa.string()), *_ASKED, *_STATUS],
+        "pairs": [*_PAIR, *_ASKED, *_STATUS],
+        "checked": [*_PAIR, ("criteria", _CRITERIA), *_ASKED, *_STATUS],
+        "evidence": [*_PAIR, ("passages", _PASSAGES), *_STATUS],
+        "verified": [
+            *_PAIR,
+            ("passages", _PASSAGES),
+            ("verdict", pa.string()),
+            ("evidence_answer", pa.string()),
+            ("explanation", pa.string()),
+            ("cited", pa.list_(pa.int32())),
+            *_ASKED,
+            *_STATUS,
+        ],
+        "rated": [*_PAIR, ("difficulty", pa.string()), ("attempts", _ATTEMPTS), ("usage", _USAGE), *_STATUS],
+        # Every rated pair with the row of the benchmark that it became or was merged into.
+        "merged": [*_PAIR, ("difficulty", pa.string()), ("merged_into", pa.string()), *_STATUS],
+        "benchmark": [
+            ("id", pa.string()),
+            ("question", pa.string()),
+            ("answer", pa.string()),
+            ("language", pa.string()),
+            ("difficulty", pa.string()),
+            ("dialogue_id", pa.string()),
+            ("source", pa.string()),
+            ("references", _REFERENCES),
+            ("supports", dict(_PAIR)["supports"]),
+            ("evidence_urls", _TEXTS),
+            ("models", pa.list_(pa.struct([("step", pa.string()), ("model", pa.string()), ("endpoint", pa.string())]))),
+            ("prompts", pa.list_(pa.struct([("step", pa.string()), ("sha256", pa.string())]))),
+        ],
+        "answers": [
+            *_RUN,
+            ("answer", pa.string()),
+            ("input_tokens", pa.int64()),
+            ("output_tokens", pa.int64()),
+            *_ASKED,
+            *_STATUS,
+        ],
+        # `grade` is CORRECT, INCORRECT, NOT_ATTEMPTED, or null where there is none (`reason` says why).
+        "grades": [*_RUN, ("grade", pa.string()), ("judge_text", pa.string()), *_ASKED, *_STATUS],
+        "scores": [
+            ("model", pa.string()),
+            ("setting", pa.string()),
+            ("slice", pa.string()),
+            ("value", pa.string()),
+            ("metric", pa.string()),
+            ("mean", pa.float64()),
+            ("spread", pa.float64()),
+            ("repeats", pa.int32()),
+            ("rows", pa.int64()),
+        ],
+    }.items()
+}
+
+
+def read(paths: str | os.PathLike | Iterable[str | os.PathLike], name: str) -> list[Row]:
+    """All rows of one table that lies in one file or in several, in the files' order.
+
+    Raises:
+        UserError: a file is unreadable or does not have the schema of table `name`.
+    """
+    return [row for batch in batches(paths, name, 10_000) for row in batch]
+
+
+def read_ok(paths: str | os.PathLike | Iterable[str | os.PathLike], name: str) -> list[Row]:
+    """The rows that a next step takes: those with status `ok`."""
+    return [row for row in read(paths, name) if row["status"] == "ok"]
+
+
+def batches(
+    paths: str | os.PathLike | Iterable[str | os.PathLike], name: str, size: int, columns: list[str] | None = None
+) -> Iterator[list[Row]]:
+    """The rows of one table, at most `size` at a time, optionally only some `columns`.
+
+    Raises:
+        UserError: a file is unreadable or does not have the schema of table `name`.
+    """
+    for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
+        try:
+            with pq.ParquetFile(path) as file:
+                if not file.schema_arrow.equals(SCHEMAS[name]):
+                    raise UserError(f"{path} is not a table '{name}' of this version: delete it and run again")
+                for batch in file.iter_batches(batch_size=size, columns=columns):
+                    yield batch.to_pylist()
+        except (pa.ArrowInvalid, OSError) as error:
+            raise UserError(f"{path} can't be read as Parquet ({error}): delete it and run again") from error
+
+
+def write(rows: list[Row], name: str, path: str | os.PathLike) -> None:
+    """Write `rows` as table `name`, whole or not at all (temporary file, then rename).
+
+    A key that a row lacks becomes null; a key that the schema lacks raises `ValueError`, because it would
+    be lost silently.
+    """
+    schema = SCHEMAS[name]
+    known = set(schema.names)
+    for row in rows:
+        if unknown := row.keys() - known:
+            raise ValueError(f"table '{name}' has no column {', '.join(sorted(unknown))}")
+    with replacing(path) as temporary, writer(temporary, name) as file:
+        file.write_table(pa.Table.from_pylist(rows, schema=schema))
+
+
+def writer(path: str | os.PathLike, name: str) -> pq.ParquetWriter:
+    """A Parquet writer with the options that make the same rows the same bytes."""
+    return pq.ParquetWriter(path, SCHEMAS[name], compression="zstd", version="2.6", write_statistics=True)
+
+
+def picked(row: Row, name: str) -> Row:
+    """What table `name` carries on of a `row` of the table before it: the columns of both but the step's account."""
+    own = {"status", "reason", "outcome", "raw", "usage"}
+    return {key: value for key, value in row.items() if key in SCHEMAS[name].names and key not in own}

@@ -1,0 +1,1 @@
+"""The web: searching, fetching, cleaning pages, and cutting them into passages."""

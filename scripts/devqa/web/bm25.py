@@ -1,0 +1,57 @@
+"""BM25 over texts that are already split into words."""
+
+from collections.abc import Iterable
+
+import tantivy
+
+_HEAP_BYTES = 64_000_000
+
+
+class Index:
+    """A full-text index in memory (tantivy, BM25 with k1 = 1.2 and b = 0.75).
+
+    `documents` are lists of words, or strings of words separated by spaces (see `devqa.web.words`); a
+    document's number is its position.
+    """
+
+    def __init__(self, documents: Iterable[list[str] | str]):
+        builder = tantivy.SchemaBuilder()
+        # No positions: phrases are never searched.
+        builder.add_text_field("words", tokenizer_name="whitespace", index_option="freq")
+        builder.add_integer_field("number", fast=True)
+        self._schema = builder.build()
+        self._index = tantivy.Index(self._schema)
+        writer = self._index.writer(heap_size=_HEAP_BYTES, num_threads=1)
+        for number, document in enumerate(documents):
+            text = document if isinstance(document, str) else " ".join(document)
+            writer.add_document(tantivy.Document(words=text, number=number))
+        writer.commit()
+        writer.wait_merging_threads()
+        self._index.reload()
+        self._searcher = self._index.searcher()
+
+    def search(self, words: list[str], limit: int) -> list[tuple[int, float]]:
+        """The `limit` best documents that hold at least one of `words`: (number, score), best first.
+
+        Equal scores come in the order of the documents' numbers, whatever the index looks like inside.
+        """
+        # Built by hand: tantivy's query parser stumbles over words such as c++ or std::vector<int>.
+        terms = [tantivy.Query.term_query(self._schema, "words", word, "freq") for word in sorted(set(words))]
+        if not terms or limit < 1:
+            return []
+        query = tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in terms])
+        hits = self._with_all_ties(query, limit)
+        numbers = self._searcher.fast_field_values("number", [address for _, address in hits])
+        ranked = sorted(zip(numbers, (score for score, _ in hits), strict=True), key=lambda hit: (-hit[1], hit[0]))
+        return ranked[:limit]
+
+    def _with_all_ties(self, query: tantivy.Query, limit: int) -> list[tuple[float, tantivy.DocAddress]]:
+        """At least the `limit` best hits, and all that score like the last of them."""
+        wanted = limit + 1
+        while True:
+            found = self._searcher.search(query, wanted, count=False).hits
+            # Rounded: the terms' scores are added up in an order that differs from document to document.
+            hits = [(round(score, 4), address) for score, address in found]
+            if len(hits) < wanted or hits[-1][0] < hits[limit - 1][0]:
+                return hits
+            wanted *= 2

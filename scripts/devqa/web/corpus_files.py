@@ -1,0 +1,27 @@
+"""Which files make up a local corpus. Apart from `corpus`, because the Snakefile needs it at every start."""
+
+import os
+from pathlib import Path
+
+from devqa.errors import UserError
+
+TYPES = {".html": "text/html", ".htm": "text/html", ".md": "text/markdown", ".txt": "text/plain"}
+
+
+def corpus_files(path: str | os.PathLike) -> list[str]:
+    """The files that make up the corpus at `path`: all pages below a folder, sorted, or a Parquet file itself.
+
+    Raises:
+        UserError: there is nothing at `path`, or nothing that can be a page.
+    """
+    root = Path(path)
+    if root.is_file():
+        if root.suffix != ".parquet":
+            raise UserError(f"search.corpus: {path} is no corpus: name a folder of pages or a .parquet file")
+        return [str(root)]
+    if not root.is_dir():
+        raise UserError(f"search.corpus: there is no {path}: name a folder of pages or a .parquet file")
+    files = sorted(str(file) for file in root.rglob("*") if file.suffix.lower() in TYPES and file.is_file())
+    if not files:
+        raise UserError(f"search.corpus: {path} holds no pages: put {', '.join(TYPES)} files there")
+    return files

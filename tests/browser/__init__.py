@@ -1,0 +1,1 @@
+"""Opening pages in headless Chromium, without any network."""

@@ -1,0 +1,78 @@
+"""Answers to the workflow's own prompts, as a model that does everything right would give them.
+
+The step is told by what is asked for: the properties of the JSON schema, or the form of the question. The answers
+depend on the request alone, so the same request has the same answer in every run.
+"""
+
+import hashlib
+import re
+from typing import Any
+
+DOCUMENT = re.compile(r'<document number="(\d+)"[^>]*>\n(.*?)\n</document>', re.DOTALL)
+
+
+def reply(body: dict[str, Any]) -> str | dict[str, Any]:
+    """The answer of a faithful model to one request of the workflow."""
+    step, last = step_of(body), body["messages"][-1]["content"]
+    match step:
+        case "queries":
+            words = re.findall(r"\w{4,}", last.split("<dialogue>")[-1].split("</dialogue>")[0])
+            words = list(dict.fromkeys(word for word in words if word not in ("user", "assistant"))) or ["nothing"]
+            queries = [" ".join(words[:4]), " ".join(words[2:8]) + " documentation"]
+            return {"topics": words[:2], "about_software_development": "birthday" not in last, "queries": queries}
+        case "generate":
+            return {"pairs": [_pair(last, number) for number in range(_pairs_wanted(body))]}
+        case "check":
+            verdict = {"reason": "scripted", "passed": True}
+            return {"unambiguous": verdict, "complex_enough": verdict, "verifiable": verdict}
+        case "verify":
+            return {"passages": [1], "enough_evidence": True, "answer": f"found: {_mark(last)}"}
+        case "compare":
+            return {"reason": "scripted", "same": True}
+        case "judge":
+            return "A" if int(_mark(last), 16) % 3 else "B"
+        case "condense":
+            return last.split("<document")[1][:400]
+        case _:
+            return f"The answer is {_mark(last)}."
+
+
+def step_of(body: dict[str, Any]) -> str:
+    """The step that sent this request."""
+    wanted = body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
+    for step, key in {
+        "queries": "queries",
+        "generate": "pairs",
+        "check": "unambiguous",
+        "verify": "enough_evidence",
+        "compare": "same",
+    }.items():
+        if key in wanted:
+            return step
+    last = body["messages"][-1]["content"]
+    if "<true_answer>" in last:
+        return "judge"
+    return "condense" if "<document title=" in last else "answer"
+
+
+def _pairs_wanted(body: dict[str, Any]) -> int:
+    return body["response_format"]["json_schema"]["schema"]["properties"]["pairs"]["minItems"]
+
+
+def _pair(prompt: str, number: int) -> dict[str, Any]:
+    """A pair whose quote really stands in one of the prompt's documents."""
+    documents = DOCUMENT.findall(prompt)
+    reference, text = documents[number % len(documents)]
+    lines = [line.strip() for line in text.splitlines() if len(line.strip()) > 20] or [text.strip()]
+    quote = lines[number % len(lines)][:200]
+    mark = _mark(prompt + str(number))
+    return {
+        "quote": quote,
+        "reference": int(reference),
+        "question": f"What is true of {quote[:60]} in case {mark}?",
+        "answer": f"value {mark}",
+    }
+
+
+def _mark(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -1,0 +1,114 @@
+"""The configuration: what is refused, and how the message helps."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from devqa.config import root
+from devqa.config.models import Model, Sampling, asked_with
+from devqa.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[2]
+DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def raw(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    return copy.deepcopy(DEFAULT)
+
+
+def refusal(raw):
+    with pytest.raises(UserError) as caught:
+        root.load(raw)
+    return str(caught.value)
+
+
+def test_the_default_is_valid(raw):
+    assert root.load(raw).steps.generate.pairs == 3
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        (("modles",), {}, "modles: unknown key; did you mean 'models'?"),
+        (("models", "smollm2", "tempreture"), 1, "models.smollm2.tempreture: unknown key"),
+        (("models", "smollm2", "sampling", "temprature"), 1, "did you mean 'temperature'?"),
+        (("steps", "queries", "model"), "smolm2", "steps.queries.model: there is no model 'smolm2'"),
+        (("steps", "difficulty", "models"), ["gpt"], "steps.difficulty.models.0: there is no model 'gpt'"),
+        (("evaluation", "judge", "model"), "smollm", "did you mean 'smollm2'?"),
+        (("evaluation", "repeats"), "three", "evaluation.repeats: input should be a valid integer"),
+        (("evaluation", "repeats"), 0, "evaluation.repeats: input should be greater than or equal to 1"),
+        (("evaluation", "settings"), ["oracle"], "evaluation.settings.0: input should be 'plain'"),
+        (("evaluation", "models"), ["smollm2", "smollm2"], "evaluation.models: 'smollm2' stands there more than once"),
+        (("search", "engine"), "bing", "search.engine: input should be 'local' or 'searxng'"),
+        (("search", "engine"), "searxng", "search: url is missing"),
+        (("search", "corpus"), "no/such/folder", "search.corpus: there is no no/such/folder"),
+        (("models", "smollm2"), {"runtime": "openai"}, "models.smollm2: base_url is missing"),
+        (("models", "smollm2", "weights"), "missing.gguf", "models.smollm2.weights: there is no file missing.gguf"),
+        (("models", "a/b"), {"base_url": "http://127.0.0.1:1/v1"}, "models.a/b: 'a/b' must match"),
+        (("dialogues",), {}, "dialogues: dictionary should have at least 1 item"),
+        (("dialogues", "example", "shards"), 0, "dialogues.example.shards"),
+        (("steps", "check", "date"), "yesterday", "steps.check.date: 'yesterday' must match"),
+        (("steps", "generate"), None, "steps.generate: input should be a valid dictionary"),
+        (("models", "smollm2", "sampling", "top_p"), 2, "models.smollm2.sampling.top_p"),
+    ],
+)
+def test_a_bad_value_is_refused_by_its_key(raw, path, value, says):
+    section = raw
+    for key in path[:-1]:
+        section = section[key]
+    section[path[-1]] = value
+    message = refusal(raw)
+    assert says in message
+    assert message.startswith("The configuration has ")
+
+
+def test_a_missing_key_is_named(raw):
+    del raw["steps"]["verify"]["model"]
+    assert "steps.verify.model: missing" in refusal(raw)
+
+
+def test_all_problems_come_in_one_message(raw):
+    raw["steps"]["queries"]["model"] = "a"
+    raw["evaluation"]["models"] = ["b"]
+    assert refusal(raw).startswith("The configuration has 2 problems:\n")
+
+
+def test_every_missing_api_key_is_named_with_its_users(raw, monkeypatch):
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    raw["models"]["paid"] = {"base_url": "http://127.0.0.1:1/v1", "api_key_env": "NO_SUCH_KEY"}
+    root.missing_keys(root.load(raw))  # nobody uses it
+    raw["steps"]["check"]["model"] = "paid"
+    with pytest.raises(UserError, match=r"NO_SUCH_KEY is not set \(needed by steps.check.model\)"):
+        root.missing_keys(root.load(raw))
+    monkeypatch.setenv("NO_SUCH_KEY", "x")
+    root.missing_keys(root.load(raw))
+
+
+def test_a_user_s_dialogues_replace_the_example():
+    merged = {"dialogues": {"example": 1, "mine": 2}, "search": 3}
+    assert root.laid_over(merged, {"dialogues": {"mine": 2}}) == {"dialogues": {"mine": 2}, "search": 3}
+    assert root.laid_over(merged, {}) == merged
+
+
+def test_sampling_is_laid_over_the_model_s_own():
+    model = Model(base_url="http://x/v1/", sampling=Sampling(temperature=0.7, top_p=0.9))
+    asked = asked_with("label", model, Sampling(max_tokens=10), Sampling(temperature=0.0))
+    assert asked["sampling"] == {"temperature": 0.0, "top_p": 0.9, "max_tokens": 10}
+    assert (asked["endpoint"], asked["model"]) == ("http://x/v1", "label")
+
+
+def test_what_changes_no_result_is_not_asked_with():
+    plain = Model(base_url="http://x/v1")
+    tuned = Model(base_url="http://x/v1", limits={"concurrency": 99}, price={"input": 1}, api_key_env="K", note="n")
+    assert asked_with("m", plain) == asked_with("m", tuned)
+
+
+def test_every_key_of_the_default_is_commented():
+    lines = (ROOT / "config.yaml").read_text(encoding="utf-8").splitlines()
+    keys = [line for line in lines if line and not line.startswith((" ", "#")) and line.endswith(":")]
+    for key in keys:
+        assert lines[lines.index(key) - 1].startswith("#"), f"{key} has no comment above it"

@@ -1,0 +1,176 @@
+"""Metrics: definitions, undefined values, what can't be graded, and the published figures."""
+
+import itertools
+import math
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devqa import tables
+from devqa.errors import UserError
+from devqa.evaluation import metrics
+
+PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "simpledevqa"
+LETTERS = {"A": "CORRECT", "B": "INCORRECT", "C": "NOT_ATTEMPTED"}
+FATES = ["CORRECT", "INCORRECT", "NOT_ATTEMPTED", "ungraded", "refused", "truncated", "empty", "error", "missing"]
+
+
+def bench(number, language="en", difficulty="hard"):
+    return {"id": f"q{number:04}", "language": language, "difficulty": difficulty}
+
+
+def run(fates, repeat=1, setting="plain", tokens=(10, 5)):
+    """Answers and grades of one repeat in which row i has the i-th of `fates`."""
+    answers, grades = [], []
+    for number, fate in enumerate(fates):
+        key = {"id": f"q{number:04}", "setting": setting, "model": "m", "repeat": repeat}
+        usable = fate in FATES[:4]
+        outcome = {
+            "status": "ok" if usable else "failed",
+            "outcome": "ok" if usable else fate,
+            "answer": "x" if usable else None,
+        }
+        if fate != "missing":
+            answers.append({**key, **outcome, "input_tokens": tokens[0], "output_tokens": tokens[1]})
+        if usable:
+            grades.append({**key, "grade": fate if fate != "ungraded" else None})
+    return answers, grades
+
+
+def scored(benchmark, *runs):
+    """{(setting, slice, value, metric): row} of the runs' scores."""
+    rows = metrics.scores(benchmark, *([row for part in parts for row in part] for parts in zip(*runs, strict=True)))
+    return {(row["setting"], row["slice"], row["value"], row["metric"]): row for row in rows}
+
+
+def overall(benchmark, *runs):
+    return {key[3]: row["mean"] for key, row in scored(benchmark, *runs).items() if key[:3] == ("plain", "all", "")}
+
+
+def test_shares_and_their_combinations():
+    fates = ["CORRECT"] * 5 + ["INCORRECT"] * 3 + ["NOT_ATTEMPTED"] * 2
+    got = overall([bench(n) for n in range(10)], run(fates))
+    assert (got["co"], got["in"], got["na"]) == (0.5, 0.3, 0.2)
+    assert got["cga"] == pytest.approx(5 / 8)
+    assert got["f_score"] == pytest.approx(2 * 0.5 * 0.625 / 1.125)
+    assert (got["input_tokens"], got["output_tokens"], got["tokens"]) == (10, 5, 15)
+
+
+@given(st.lists(st.sampled_from(FATES), min_size=1, max_size=40).filter(lambda fates: set(fates) != {"missing"}))
+def test_every_row_is_counted_once_and_what_has_no_grade_moves_no_share(fates):
+    got = overall([bench(n) for n in range(len(fates))], run(fates))
+    counts = Counter(fates)
+    assert got["rows"] == len(fates) == sum(got[name] for name in metrics.COUNTS[1:])
+    assert {name: got[name] for name in FATES[3:]} == {name: counts[name] for name in FATES[3:]}
+    graded = [fate for fate in fates if fate in FATES[:3]]
+    if graded:
+        alone = overall([bench(n) for n in range(len(graded))], run(graded))
+        assert [got[name] for name in metrics.SHARES] == [alone[name] for name in metrics.SHARES]
+        assert math.isclose(got["co"] + got["in"] + got["na"], 1)
+    else:
+        assert [got[name] for name in metrics.SHARES] == [None] * 5
+
+
+@pytest.mark.parametrize(
+    ("fates", "co", "cga", "f_score"),
+    [
+        (["ungraded"], None, None, None),
+        (["NOT_ATTEMPTED"], 0, None, None),
+        (["INCORRECT"], 0, 0, 0),
+        (["CORRECT"], 1, 1, 1),
+        (["CORRECT", "NOT_ATTEMPTED"], 0.5, 1, pytest.approx(2 / 3)),
+    ],
+)
+def test_undefined_is_null_and_zero_is_zero(fates, co, cga, f_score):
+    got = overall([bench(n) for n in range(len(fates))], run(fates))
+    assert (got["co"], got["cga"], got["f_score"]) == (co, cga, f_score)
+
+
+def test_mean_and_spread_over_repeats():
+    benchmark = [bench(n) for n in range(4)]
+    runs = [run(["CORRECT"] * n + ["INCORRECT"] * (4 - n), repeat=n) for n in (1, 2, 3)]
+    co = scored(benchmark, *runs)["plain", "all", "", "co"]
+    assert (co["mean"], co["spread"], co["repeats"], co["rows"]) == (0.5, 0.25, 3, 4)
+    assert scored(benchmark, runs[0])["plain", "all", "", "co"]["spread"] is None
+
+
+def test_a_repeat_without_grades_is_left_out_of_the_mean_and_that_is_seen():
+    benchmark = [bench(0), bench(1)]
+    co = scored(benchmark, run(["CORRECT", "INCORRECT"], 1), run(["empty", "ungraded"], 2))["plain", "all", "", "co"]
+    assert (co["mean"], co["repeats"]) == (0.5, 1)
+
+
+def test_slices_settings_and_order():
+    benchmark = [bench(0, "zh", "hard"), bench(1, "en", "easy"), bench(2, "zh", "easy")]
+    both = [run(["CORRECT", "INCORRECT", "CORRECT"], setting=name) for name in ("rag", "plain")]
+    rows = scored(benchmark, *both)
+    assert rows["plain", "language", "zh", "co"]["mean"] == 1
+    assert rows["rag", "difficulty", "easy", "co"]["mean"] == 0.5
+    assert rows["plain", "language", "zh", "co"]["rows"] == 2
+    groups = [key[:3] for key, _ in itertools.groupby(rows, key=lambda key: key[:3])]
+    slices = [("all", ""), ("language", "en"), ("language", "zh"), ("difficulty", "easy"), ("difficulty", "hard")]
+    assert groups == [(setting, *slice_) for setting in ("plain", "rag") for slice_ in slices]
+
+
+def test_the_order_of_rows_changes_nothing():
+    benchmark = [bench(n, "zh" if n % 2 else "en") for n in range(6)]
+    answers, grades = run(["CORRECT", "INCORRECT", "refused", "CORRECT", "NOT_ATTEMPTED", "ungraded"])
+    assert metrics.scores(benchmark, answers, grades) == metrics.scores(benchmark[::-1], answers[::-1], grades[::-1])
+
+
+def test_scores_fit_their_table(tmp_path):
+    rows = metrics.scores([bench(0)], *run(["ungraded"]))
+    tables.write(rows, "scores", tmp_path / "scores.parquet")
+    assert tables.read(tmp_path / "scores.parquet", "scores") == rows
+
+
+def test_unknown_tokens_are_left_out_of_averages():
+    answers, grades = run(["CORRECT", "CORRECT", "error", "CORRECT"])
+    answers[0] |= {"input_tokens": 30, "output_tokens": 0}
+    answers[2] |= {"input_tokens": 0, "output_tokens": 0}
+    answers[3] |= {"input_tokens": None, "output_tokens": None}
+    got = overall([bench(n) for n in range(4)], (answers, grades))
+    assert (got["input_tokens"], got["output_tokens"], got["tokens"]) == (20, 2.5, 22.5)
+
+
+def test_a_grade_of_an_unusable_answer_does_not_count():
+    answers, _ = run(["refused"])
+    got = overall([bench(0)], (answers, run(["NOT_ATTEMPTED"])[1]))
+    assert (got["graded"], got["refused"], got["na"]) == (0, 1, None)
+
+
+def test_nothing_was_asked():
+    assert metrics.scores([], [], []) == []
+
+
+def test_rows_that_cannot_be_scored_are_refused():
+    answers, grades = run(["CORRECT", "CORRECT"])
+    with pytest.raises(UserError, match="q0001"):
+        metrics.scores([bench(0)], answers, grades)
+    with pytest.raises(UserError, match="twice"):
+        metrics.scores([bench(0), bench(1)], answers + answers[:1], grades)
+    with pytest.raises(UserError, match="one model"):
+        metrics.scores([bench(0), bench(1)], answers, [{**row, "model": "n"} for row in grades])
+
+
+@pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published grades are not on this machine")
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        ("Llama-3.1-8b", (0.449, 0.535, 0.016, 0.456, 0.453)),
+        ("gpt-3.5-turbo", (0.677, 0.307, 0.016, 0.688, 0.682)),
+        ("o3-mini", (0.718, 0.278, 0.004, 0.721, 0.719)),
+        ("claude-3-5-haiku", (0.536, 0.324, 0.140, 0.623, 0.576)),
+    ],
+)
+def test_published_figures(model, expected):
+    import pyarrow.parquet as pq
+
+    rows = pq.read_table(PUBLISHED / "graded" / f"{model}.parquet", columns=["grade_letter", "language"]).to_pylist()
+    benchmark = [bench(number, row["language"]) for number, row in enumerate(rows)]
+    got = overall(benchmark, run([LETTERS[row["grade_letter"]] for row in rows]))
+    assert tuple(round(got[name], 3) for name in metrics.SHARES) == expected
+    assert (got["rows"], got["graded"]) == (2740, 2740)

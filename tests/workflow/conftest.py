@@ -1,0 +1,109 @@
+"""Real Snakemake runs of a copy of the project, with a scripted endpoint on loopback in place of a model."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from devqa import tables
+from replies import reply, step_of
+from scripted import ScriptedEndpoint
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("Snakefile", "config.yaml", "rules", "scripts", "prompts", "envs", "profiles", "examples")
+EXECUTED = re.compile(r"^(?:local)?rule (\S+):$", re.MULTILINE)
+
+
+class Run:
+    """What one Snakemake invocation did."""
+
+    def __init__(self, completed: subprocess.CompletedProcess[str]):
+        self.code = completed.returncode
+        self.output = completed.stdout + completed.stderr
+        self.rules = Counter(EXECUTED.findall(self.output))
+        self.rules.pop("all", None)
+
+
+class Project:
+    """A copy of the project in a folder of its own, with a configuration that asks the scripted endpoint."""
+
+    def __init__(self, folder: Path, endpoint: ScriptedEndpoint, config: dict[str, Any]):
+        self.folder = folder
+        self.endpoint = endpoint
+        self.config = config
+
+    def run(self, *arguments: str, cores: int = 2, environment: dict[str, str] | None = None) -> Run:
+        """`snakemake --cores 2 --configfile mine.yaml …` in the project's folder."""
+        return Run(subprocess.run(self.command(cores, *arguments), **self.process(environment), check=False))
+
+    def command(self, cores: int, *arguments: str) -> list[str]:
+        (self.folder / "mine.yaml").write_text(yaml.safe_dump(self.config, allow_unicode=True), encoding="utf-8")
+        snakemake = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--configfile", "mine.yaml"]
+        return [*snakemake, *arguments]
+
+    def process(self, environment: dict[str, str] | None = None) -> dict[str, Any]:
+        return {
+            "cwd": self.folder,
+            "capture_output": True,
+            "text": True,
+            "timeout": 540,
+            "env": {**os.environ, **(environment or {})},
+        }
+
+    def asked(self) -> Counter[str]:
+        """How many requests each step sent since the last `clear`."""
+        return Counter(step_of(body) for body in self.endpoint.requests)
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        """Replace `old`, which must be there, in one of the project's files."""
+        file = self.folder / path
+        text = file.read_text(encoding="utf-8")
+        assert old in text, f"{path} has no {old!r}"
+        file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    def table(self, name: str) -> list[dict[str, Any]]:
+        """All rows of a sharded table of the current number of shards."""
+        rows = []
+        for source, settings in self.config["dialogues"].items():
+            count = settings.get("shards", 1)
+            rows += tables.read(
+                [self.folder / f"results/{name}/{source}/{shard}-of-{count}.parquet" for shard in range(count)], name
+            )
+        return rows
+
+
+def copy_of_the_project(folder: Path) -> Path:
+    """The files that a user has, without results and caches."""
+    folder.mkdir(parents=True)
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, folder / part)
+    return folder
+
+
+def configuration(endpoint: ScriptedEndpoint, **sections: Any) -> dict[str, Any]:
+    """A user's configuration: every step asks the scripted endpoint."""
+    models = {name: endpoint.model(model=name) for name in ("worker", "weak", "strong", "judge")}
+    steps: dict[str, Any] = {
+        name: {"model": "worker"} for name in ("queries", "condense", "generate", "check", "verify")
+    }
+    steps["difficulty"] = {"models": ["weak", "strong"], "judge": "judge"}
+    evaluation = {"models": ["weak", "strong"], "repeats": 2, "judge": {"model": "judge"}}
+    return {"models": models, "steps": steps, "evaluation": evaluation, **sections}
+
+
+@pytest.fixture(scope="session")
+def endpoint() -> Iterator[ScriptedEndpoint]:
+    with ScriptedEndpoint(reply) as server:
+        yield server
