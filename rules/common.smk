@@ -12,6 +12,7 @@ sys.path.insert(0, f"{workflow.basedir}/scripts")
 from snakemake.exceptions import WorkflowError
 
 from devqa.config import described, root
+from devqa.config.layers import laid_over
 from devqa.config.models import asked_with
 from devqa.errors import UserError
 from devqa.ingest.sources import source_files
@@ -28,13 +29,14 @@ def explained(function, *arguments):
         raise WorkflowError(str(error)) from None
 
 
-SETTINGS = explained(root.load, root.laid_over(config, workflow.config_settings.overwrite_config))
+SETTINGS = explained(root.load, laid_over(config, workflow.config_settings.overwrite_config))
 # Scripts see the validated configuration, with defaults filled in.
 config.clear()
 config.update(SETTINGS.model_dump(mode="json"))
 
 SOURCE_FILES = {name: explained(source_files, source.path) for name, source in SETTINGS.dialogues.items()}
 EVALUATION = SETTINGS.evaluation
+REPEATS = range(1, EVALUATION.repeats + 1)
 LOCAL = SETTINGS.search.engine == "local"
 CORPUS_FILES = explained(corpus_files, SETTINGS.search.corpus) if LOCAL else []
 
@@ -64,7 +66,7 @@ def runs(table, models):
         f"results/{table}/{{setting}}/{{model}}/{{repeat}}.parquet",
         setting=EVALUATION.settings,
         model=models,
-        repeat=range(1, EVALUATION.repeats + 1),
+        repeat=REPEATS,
     )
 
 

@@ -34,16 +34,17 @@ rule answer:
         "../scripts/answer.py"
 
 
+# One job grades all repeats of a model, so that an answer that was given twice is judged once.
 rule judge:
     input:
         benchmark=rules.benchmark.output.benchmark,
-        answers=rules.answer.output.answers,
+        answers=expand(rules.answer.output.answers, repeat=REPEATS, allow_missing=True),
     output:
-        grades="results/grades/{setting}/{model}/{repeat}.parquet",
+        grades=expand("results/grades/{{setting}}/{{model}}/{repeat}.parquet", repeat=REPEATS),
     log:
-        "logs/judge/{setting}/{model}/{repeat}.log",
+        "logs/judge/{setting}/{model}.log",
     benchmark:
-        "logs/benchmarks/judge/{setting}/{model}/{repeat}.tsv"
+        "logs/benchmarks/judge/{setting}/{model}.tsv"
     conda:
         "../envs/devqa.yaml"
     threads: 1
@@ -55,7 +56,7 @@ rule judge:
             "judge.py", models={"judge": asked(EVALUATION.judge.model, EVALUATION.judge.sampling)}, prompts=["judge"]
         ),
     message:
-        "Grading {wildcards.model}: {wildcards.setting}, repeat {wildcards.repeat}"
+        "Grading {wildcards.model}: {wildcards.setting}"
     script:
         "../scripts/judge.py"
 

@@ -34,7 +34,7 @@ def reply(body: dict[str, Any]) -> str | dict[str, Any]:
         case "condense":
             return last.split("<document")[1][:400]
         case _:
-            return f"The answer is {_mark(last)}."
+            return f"{body['model']} says {_mark(last)}."
 
 
 def step_of(body: dict[str, Any]) -> str:

@@ -54,7 +54,7 @@ def _log_to(path: str) -> None:
     logger = logging.getLogger()
     logger.setLevel(logging.WARNING)
     logging.getLogger("devqa").setLevel(logging.INFO)
-    file = logging.FileHandler(path, encoding="utf-8")
+    file = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
     file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     screen = logging.StreamHandler(sys.stderr)
     screen.setLevel(logging.INFO if sys.stderr.isatty() else logging.ERROR)

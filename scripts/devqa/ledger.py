@@ -100,7 +100,7 @@ def check(stages: Sequence[tuple[Stage, int | None]]) -> None:
         if expected is not None and account.rows != expected:
             raise UserError(
                 f"the ledger does not add up: {account.name} was given {expected} rows and has {account.rows}; "
-                f"delete results/{account.name}/ and run again"
+                f"delete results/{account.name}* and run again"
             )
 
 
@@ -132,5 +132,5 @@ def funnel(
 
 def general(reason: str) -> str:
     """A reason without its particulars (what follows a colon, numbers), so that equal faults are counted together."""
-    head = reason.split(":")[0] if ":" in reason else reason
-    return " ".join("N" if word.strip("(),.").replace(",", "").isdigit() else word for word in head.split())[:120]
+    words = reason.split(":")[0].split()
+    return " ".join("N" if word.strip("(),.").replace(",", "").isdigit() else word for word in words)[:120]

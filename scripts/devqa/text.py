@@ -2,13 +2,26 @@
 
 import unicodedata
 
+# Emphasis, code marks, and what nobody sees: soft hyphens, zero-width characters, byte order marks.
+_LEFT_OUT = "*_`\u00ad\u200b\u200c\u200d\u2060\ufeff"
+# Marks of tables, headings and quotations may be all that stands between two words.
+_BETWEEN_WORDS = "|#>"
+# Models type what the keyboard has in place of typographic quotes, hyphens, dashes and minus signs.
+_TYPED = {**dict.fromkeys("‘’‚‛", "'"), **dict.fromkeys("“”„‟", '"'), **dict.fromkeys("‐‑‒–—―−", "-")}
+_PLAIN = str.maketrans({**dict.fromkeys(_LEFT_OUT, ""), **dict.fromkeys(_BETWEEN_WORDS, " "), **_TYPED})
+
 
 def occurs(span: str, text: str) -> bool:
-    """Does `span` occur in `text`, but for case, white space, Unicode form and Markdown's marks?"""
+    """Does `span` occur in `text`, but for case, white space, Unicode form, typography and Markdown's marks?"""
     return bool(plain(span)) and plain(span) in plain(text)
 
 
 def plain(text: str) -> str:
-    """`text` as it is compared."""
-    text = unicodedata.normalize("NFKC", text).casefold()
-    return " ".join("".join(" " if character in "*_`#|>" else character for character in text).split())
+    """`text` as prose is compared; "" where it holds nothing but marks."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().translate(_PLAIN).split())
+
+
+def literal(text: str) -> str:
+    """`text` as short answers are compared: C# is not C, `-R` not `-r`; white space and code marks do not count."""
+    text = " ".join(unicodedata.normalize("NFKC", text).split())
+    return text.replace("`", "").strip() or text

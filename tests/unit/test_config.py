@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from devqa.config import root
+from devqa.config.layers import laid_over
 from devqa.config.models import Model, Sampling, asked_with
 from devqa.errors import UserError
 
@@ -88,10 +89,40 @@ def test_every_missing_api_key_is_named_with_its_users(raw, monkeypatch):
     root.missing_keys(root.load(raw))
 
 
+def over(overlay):
+    """What Snakemake hands us: both merged key by key, and the overlay."""
+    merged = copy.deepcopy(DEFAULT)
+
+    def merge(section, values):
+        for key, value in values.items():
+            if isinstance(value, dict) and isinstance(section.get(key), dict):
+                merge(section[key], value)
+            else:
+                section[key] = value
+
+    merge(merged, overlay)
+    return laid_over(merged, overlay)
+
+
 def test_a_user_s_dialogues_replace_the_example():
-    merged = {"dialogues": {"example": 1, "mine": 2}, "search": 3}
-    assert root.laid_over(merged, {"dialogues": {"mine": 2}}) == {"dialogues": {"mine": 2}, "search": 3}
-    assert root.laid_over(merged, {}) == merged
+    assert over({"dialogues": {"mine": {"path": "x"}}})["dialogues"] == {"mine": {"path": "x"}}
+    assert over({})["dialogues"] == DEFAULT["dialogues"]
+
+
+def test_a_section_that_chooses_its_model_leaves_the_tiny_model_s_numbers_behind():
+    config = over({"steps": {"queries": {"model": "big"}, "verify": {"pages": 9}}, "evaluation": {"repeats": 2}})
+    assert config["steps"]["queries"] == {"model": "big"}
+    assert config["steps"]["verify"] == {**DEFAULT["steps"]["verify"], "pages": 9}
+    assert config["evaluation"] == {**DEFAULT["evaluation"], "repeats": 2}
+    judge = over({"evaluation": {"judge": {"model": "big"}}})["evaluation"]
+    assert judge == {**DEFAULT["evaluation"], "judge": {"model": "big"}}
+    assert over({"search": {"engine": "searxng", "url": "u"}})["search"] == {"engine": "searxng", "url": "u"}
+    assert over({"models": {"big": {"base_url": "u"}}})["models"].keys() == {"smollm2", "big"}
+
+
+@pytest.mark.parametrize("overlay", [{"steps": 3}, {"dialogues": None}, {"models": []}, {"new": {"a": 1}}])
+def test_nonsense_is_left_to_validation(overlay):
+    assert over(overlay) == {**DEFAULT, **overlay}
 
 
 def test_sampling_is_laid_over_the_model_s_own():
@@ -99,6 +130,14 @@ def test_sampling_is_laid_over_the_model_s_own():
     asked = asked_with("label", model, Sampling(max_tokens=10), Sampling(temperature=0.0))
     assert asked["sampling"] == {"temperature": 0.0, "top_p": 0.9, "max_tokens": 10}
     assert (asked["endpoint"], asked["model"]) == ("http://x/v1", "label")
+
+
+def test_a_step_s_token_limit_holds_where_only_its_temperature_is_set(raw):
+    raw["steps"]["verify"]["sampling"] = {"temperature": 0.3}
+    raw["evaluation"]["judge"]["sampling"] = {"top_p": 0.5}
+    config = root.load(raw)
+    assert config.steps.verify.sampling.model_dump(exclude_none=True) == {"temperature": 0.3, "max_tokens": 1500}
+    assert config.evaluation.judge.sampling.temperature == 0.5
 
 
 def test_what_changes_no_result_is_not_asked_with():

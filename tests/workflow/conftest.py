@@ -1,12 +1,14 @@
 """Real Snakemake runs of a copy of the project, with a scripted endpoint on loopback in place of a model."""
 
+import copy
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +21,23 @@ from scripted import ScriptedEndpoint
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "config.yaml", "rules", "scripts", "prompts", "envs", "profiles", "examples")
-EXECUTED = re.compile(r"^(?:local)?rule (\S+):$", re.MULTILINE)
+FINISHED = re.compile(r"^Finished jobid: \d+ \(Rule: (\S+)\)$", re.MULTILINE)
+# The table of jobs that Snakemake prints before it runs any, and in a dry-run.
+PLANNED = re.compile(r"^Job stats:\njob +count\n-+ +-+\n(.*?)^total ", re.MULTILINE | re.DOTALL)
 
 
 class Run:
-    """What one Snakemake invocation did."""
+    """What one Snakemake invocation did: `rules` that finished and those that were `planned`, each with its jobs."""
 
     def __init__(self, completed: subprocess.CompletedProcess[str]):
         self.code = completed.returncode
         self.output = completed.stdout + completed.stderr
-        self.rules = Counter(EXECUTED.findall(self.output))
-        self.rules.pop("all", None)
+        self.rules = Counter(FINISHED.findall(self.output))
+        table = PLANNED.search(self.output)
+        rows = [line.split() for line in table[1].splitlines()] if table else []
+        self.planned = Counter({rule: int(count) for rule, count in rows})
+        for counts in (self.rules, self.planned):
+            counts.pop("all", None)
 
 
 class Project:
@@ -98,6 +106,7 @@ def configuration(endpoint: ScriptedEndpoint, **sections: Any) -> dict[str, Any]
     steps: dict[str, Any] = {
         name: {"model": "worker"} for name in ("queries", "condense", "generate", "check", "verify")
     }
+    steps["check"]["date"] = "2026-11-01"
     steps["difficulty"] = {"models": ["weak", "strong"], "judge": "judge"}
     evaluation = {"models": ["weak", "strong"], "repeats": 2, "judge": {"model": "judge"}}
     return {"models": models, "steps": steps, "evaluation": evaluation, **sections}
@@ -107,3 +116,67 @@ def configuration(endpoint: ScriptedEndpoint, **sections: Any) -> dict[str, Any]
 def endpoint() -> Iterator[ScriptedEndpoint]:
     with ScriptedEndpoint(reply) as server:
         yield server
+
+
+SUBJECTS = (
+    "asyncio gather",
+    "git reflog",
+    "SQL left join",
+    "docker build cache",
+    "HTTP 429 retry",
+    "Redis persistence",
+)
+
+
+def dialogue(number: int) -> dict[str, Any]:
+    """A made-up record in WildChat's shape, about something that the example's pages know."""
+    subject = SUBJECTS[number % len(SUBJECTS)]
+    return {
+        "conversation_hash": f"{number:032x}",
+        "model": "gpt-4",
+        "language": "English",
+        "conversation": [
+            {"role": "user", "content": f"Question number {number}: how does {subject} work in detail?"},
+            {"role": "assistant", "content": f"Here is what I know about {subject}, case {number}."},
+        ],
+    }
+
+
+def write_dialogues(path: Path, numbers: Iterable[int]) -> None:
+    """A JSON Lines file of made-up records."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = (json.dumps(dialogue(number)) for number in numbers)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def finished(endpoint, tmp_path_factory) -> Project:
+    """A project whose workflow has run to the end on thirty dialogues. Tests take copies of it."""
+    folder = copy_of_the_project(tmp_path_factory.mktemp("finished") / "project")
+    write_dialogues(folder / "mine/dialogues.jsonl", range(30))
+    sources = {"mine": {"path": "mine/dialogues.jsonl", "shards": 2}}
+    project = Project(folder, endpoint, configuration(endpoint, dialogues=sources))
+    run = project.run()
+    assert run.code == 0, run.output
+    assert run.rules["queries"] == 2
+    assert run.rules["report"] == 2
+    return project
+
+
+@pytest.fixture
+def project(finished, endpoint, tmp_path) -> Project:
+    """A copy of the finished project, which a test may change; the endpoint has forgotten all requests."""
+    shutil.copytree(finished.folder, tmp_path / "project", copy_function=shutil.copy2)
+    endpoint.clear()
+    endpoint.reply = reply
+    return Project(tmp_path / "project", endpoint, copy.deepcopy(finished.config))
+
+
+@pytest.fixture
+def fresh(endpoint, tmp_path) -> Project:
+    """A copy of the project in which nothing has run yet, with six dialogues."""
+    folder = copy_of_the_project(tmp_path / "project")
+    write_dialogues(folder / "mine/dialogues.jsonl", range(6))
+    endpoint.clear()
+    endpoint.reply = reply
+    return Project(folder, endpoint, configuration(endpoint, dialogues={"mine": {"path": "mine", "shards": 2}}))

@@ -4,15 +4,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from devqa.config.base import Section
-from devqa.config.models import Sampling
+from devqa.config.models import Sampled, Sampling
 from devqa.config.steps import Judge
 
 Setting = Literal["plain"]
 DifficultyLabel = Literal["easy", "hard"]
 
 
-class Evaluation(Section):
+class Evaluation(Sampled):
     """The evaluation of every model in every setting, `repeats` times."""
 
     models: list[str] = Field(min_length=1)

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from devqa.config.base import Section
 
@@ -21,6 +21,17 @@ class Sampling(Section):
     def over(self, base: "Sampling") -> "Sampling":
         """This sampling laid over `base`: values that are set here win."""
         return Sampling(**{**base.model_dump(), **self.model_dump(exclude_none=True)})
+
+
+class Sampled(Section):
+    """A section with a sampling of its own: what it does not set is as the class has it, such as the token limit."""
+
+    sampling: Sampling = Sampling()
+
+    @field_validator("sampling")
+    @classmethod
+    def _over_the_default(cls, value: Sampling) -> Sampling:
+        return value.over(cls.model_fields["sampling"].default)
 
 
 class Limits(Section):

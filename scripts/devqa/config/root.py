@@ -52,14 +52,6 @@ class Config(Section):
         yield "evaluation.judge.model", self.evaluation.judge.model
 
 
-def laid_over(merged: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
-    """The default configuration with a user's laid over it, as Snakemake merged them key by key, but for `dialogues`.
-
-    A user who names sources wants those and not the example beside them, so that section is taken whole.
-    """
-    return {**merged, "dialogues": overlay["dialogues"]} if "dialogues" in overlay else dict(merged)
-
-
 def load(raw: Mapping[str, Any]) -> Config:
     """The validated configuration.
 

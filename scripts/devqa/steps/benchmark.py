@@ -6,7 +6,7 @@ from rensa import RMinHash, RMinHashLSH
 
 from devqa.steps.outcomes import OK, rejected
 from devqa.tables import Row, picked
-from devqa.text import plain
+from devqa.text import literal
 
 SHINGLE = 3
 PERMUTATIONS = 128
@@ -18,12 +18,15 @@ def merged(rated: Sequence[Row], similarity: float) -> list[Row]:
     """Rows of table `merged`, one per rated pair, sorted by pair: those kept are `ok`, the others name theirs.
 
     Two pairs of one language are the same when both their questions and their answers are alike: Jaccard
-    similarity of character trigrams of at least `similarity`. The pair that sorts first is kept.
+    similarity of character trigrams of at least `similarity`. The pair that sorts first is kept. Whatever is merged is
+    the same as the pair that it names, and no pair that is kept was found to be the same as another.
     """
     rated = sorted(rated, key=lambda row: row["pair_id"])
     kept_for: dict[str, str] = {}
     for first, second in _alike(rated, similarity):
-        kept_for.setdefault(second, kept_for.get(first, first))
+        # Only into pairs that are kept: else a chain of small differences merges pairs that are not alike.
+        if first not in kept_for:
+            kept_for.setdefault(second, first)
     return [
         {
             **picked(row, "merged"),
@@ -82,7 +85,7 @@ def _alike(rows: Sequence[Row], similarity: float) -> Iterator[tuple[str, str]]:
 
 
 def _shingles(text: str) -> set[str]:
-    text = plain(text)
+    text = literal(text).casefold()
     return {text[start : start + SHINGLE] for start in range(max(1, len(text) - SHINGLE + 1))}
 
 

@@ -8,7 +8,7 @@ from devqa.tokens import cut, estimate
 def fair_shares(needs: Sequence[int], budget: int) -> list[int]:
     """What each of `needs` gets of `budget`: small needs in full, the rest in equal parts.
 
-    The sum never exceeds `budget`, and nobody gets more than they need.
+    The sum never exceeds `budget` (at least 0), and nobody gets more than they need.
     """
     shares, left = [0] * len(needs), budget
     for position, index in enumerate(sorted(range(len(needs)), key=lambda index: needs[index])):
@@ -28,7 +28,8 @@ def fitted(texts: Sequence[str], budget: int) -> list[str]:
 
 def shown(messages: Sequence[dict[str, str]], budget: int) -> list[dict[str, str]]:
     """The turns of a dialogue as a prompt shows them: long ones cut, so that all fit into `budget` tokens."""
-    contents = fitted([message["content"] for message in messages], budget)
+    # Stripped first: else leading blank lines may be all that is left of a turn.
+    contents = fitted([message["content"].strip() for message in messages], budget)
     return [
         {"role": message["role"], "content": content}
         for message, content in zip(messages, contents, strict=True)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from devqa.steps.fetch import page_key
 from devqa.steps.outcomes import failed
 from devqa.tables import Row, picked
 from devqa.web.clean import clean_all
@@ -16,7 +15,7 @@ def clean(pages: Sequence[Row], store: Store, options: Mapping[str, Any], worker
     `options` are those of the configuration's `clean` section.
     """
     found = {(page["sha256"], page["url"]): page for page in pages}
-    contents = {key: store.get(page_key(key[0])) for key in found}
+    contents = {key: store.get_page(key[0]) for key in found}
     present = [key for key, content in contents.items() if content is not None]
     cleaned = dict(
         zip(

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from devqa.llm.chat import Chat, Request
+from devqa.llm.chat import Answer, Chat, Request
 from devqa.prompts import Prompt
 from devqa.steps.accounts import asked
 from devqa.steps.outcomes import OK, rejected
 from devqa.tables import Row, picked
+from devqa.text import plain
 from devqa.tokens import cut, estimate
-from devqa.web.passages import rank
+from devqa.web.passages import passages, rank
 
 # A document is shown to the model in passages of this size, the most relevant ones first to be taken.
 PASSAGE_TOKENS = 300
@@ -34,14 +35,15 @@ def condense(
     return list(_rows(references, document_tokens, answers, chat.label))
 
 
-def _rows(references: Sequence[Row], document_tokens: int, answers: Iterator, label: str) -> Iterator[Row]:
+def _rows(references: Sequence[Row], document_tokens: int, answers: Iterator[Answer], label: str) -> Iterator[Row]:
     for row in references:
         if estimate(row["text"]) <= document_tokens:
             yield {**picked(row, "condensed"), "method": "whole", "text": row["text"], "usage": [], **OK}
             continue
         answer = next(answers)
         text = cut(answer.text.strip(), document_tokens)
-        verdict = rejected("nothing in it bears on the dialogue") if text.upper().strip(". ") == "NOTHING" else {}
+        nothing = answer.outcome == "ok" and plain(text).strip(" .\"'") == "nothing"
+        verdict = rejected("nothing in it bears on the dialogue") if nothing else {}
         yield {**picked(row, "condensed"), "method": "model", "text": text, **asked(label, answer), **verdict}
 
 
@@ -61,5 +63,6 @@ def _relevant(row: Row, wanted: str, budget: int) -> str:
     if estimate(row["text"]) <= budget:
         return row["text"]
     ranked = rank(wanted, [(row["url"], row["title"], row["text"])], PASSAGE_TOKENS, budget // PASSAGE_TOKENS)
-    kept = sorted((passage["text"] for passage in ranked), key=row["text"].find)
+    order = {text: number for number, text in enumerate(passages(row["text"], PASSAGE_TOKENS))}
+    kept = sorted((passage["text"] for passage in ranked), key=order.__getitem__)
     return "\n\n[…]\n\n".join(kept) or cut(row["text"], budget)

@@ -10,7 +10,7 @@ from devqa.steps.outcomes import OK, failed, rejected
 from devqa.tables import Row, picked
 from devqa.web.fetch import Fetcher
 from devqa.web.passages import rank
-from devqa.web.search import Engine, Hit, SearchFailed
+from devqa.web.search import Engine, Hit, SearchFailed, merge
 from devqa.web.store import Store
 
 
@@ -27,14 +27,17 @@ def evidence(
     concurrency: int,
     workers: int,
 ) -> list[Row]:
-    """Rows of table `evidence`, one per pair: the best `passages` of the best `pages` for its question."""
+    """Rows of table `evidence`, one per pair: the best `passages` of the best `pages` for its question.
+
+    A pair without passages is rejected, or has failed where the search did or a page could not be had or read.
+    """
     pairs = sorted(pairs, key=lambda row: row["pair_id"])
     with ThreadPoolExecutor(concurrency) as pool:
         searches = list(pool.map(lambda row: _searched(engine, row, pages), pairs))
     found = {hit.url: hit for hits, _ in searches for hit in hits}
     references = _references(found.values(), fetcher, store, cleaning, concurrency, workers)
     return [
-        _row(row, [references[hit.url] for hit in hits if hit.url in references], fault, passages, passage_tokens)
+        _row(row, [references[hit.url] for hit in hits], fault, passages, passage_tokens)
         for row, (hits, fault) in zip(pairs, searches, strict=True)
     ]
 
@@ -42,7 +45,8 @@ def evidence(
 def _searched(engine: Engine, pair: Row, pages: int) -> tuple[list[Hit], str]:
     """What the pair's question finds, or why the search failed."""
     try:
-        return engine.search(pair["question"], pair["language"], pages), ""
+        # Merged though it is one list: a page that is found under several fragments is one page.
+        return merge([engine.search(pair["question"], pair["language"], pages)], pages), ""
     except SearchFailed as error:
         return [], str(error)
 
@@ -50,15 +54,17 @@ def _searched(engine: Engine, pair: Row, pages: int) -> tuple[list[Hit], str]:
 def _references(
     hits: Iterable[Hit], fetcher: Fetcher, store: Store, cleaning: Mapping[str, Any], concurrency: int, workers: int
 ) -> dict[str, Row]:
-    """Every page that was found, cleaned, by its address."""
+    """Every page that was found, by its address: cleaned or, where it could not be had, with the reason."""
     results = [{"rank": 0, "url": hit.url, "title": hit.title} for hit in hits]
     pages = fetch([{"dialogue_id": "", "results": results}], fetcher, store, concurrency)
     cleaned = clean([page for page in pages if page["status"] == "ok"], store, cleaning, workers)
-    return {row["url"]: row for row in cleaned if row["status"] == "ok"}
+    return {row["url"]: row for row in [*pages, *cleaned]}
 
 
 def _row(pair: Row, references: Sequence[Row], fault: str, passages: int, passage_tokens: int) -> Row:
-    documents = [(row["url"], row["title"], row["text"]) for row in references]
+    documents = [(row["url"], row["title"], row["text"]) for row in references if row["status"] == "ok"]
+    broken = [row["reason"] for row in references if row["status"] == "failed"]
+    fault = fault or (f"a page could not be read: {broken[0]}" if broken else "")
     found = rank(pair["question"], documents, passage_tokens, passages)
     verdict = OK if found else failed(fault) if fault else rejected("no passage was found for the question")
     return {**picked(pair, "evidence"), "passages": found, **verdict}

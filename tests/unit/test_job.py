@@ -1,0 +1,106 @@
+"""How a script of a rule starts and ends, in a process of its own, as Snakemake starts it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SCRIPT = """
+import json, logging
+from types import SimpleNamespace
+from devqa.errors import UserError
+from devqa.job import job
+
+class Named(dict):
+    __getattr__ = dict.__getitem__
+
+snakemake = SimpleNamespace(
+    rule="verify",
+    input=Named(%(input)s),
+    output=Named(rows="out.parquet"),
+    wildcards=Named(shard="0-of-1"),
+    threads=3,
+    log=["job.log"],
+    scriptdir="/project/scripts",
+    params=SimpleNamespace(recipe=json.dumps({"options": {"pages": 5}, "models": {"verify": {"label": "m"}}})),
+    config={"cache_dir": "cache"},
+)
+with job(snakemake) as this:
+    %(body)s
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    def start(body: str, inputs: str = "") -> tuple[int, str, str, str]:
+        """Exit code, standard output, standard error and the log file of a script with this body."""
+        script = tmp_path / "script.py"
+        script.write_text(SCRIPT % {"body": body, "input": inputs}, encoding="utf-8")
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "scripts")}
+        ended = subprocess.run(
+            [sys.executable, script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+        )
+        return ended.returncode, ended.stdout, ended.stderr, (tmp_path / "job.log").read_text(encoding="utf-8")
+
+    return start
+
+
+def test_a_job_gives_a_script_what_it_needs(run):
+    code, out, err, _ = run(
+        "print(this.options['pages'], this.asked['verify']['label'], this.cache, this.prompts, this.threads,"
+        " this.output.rows, this.wildcards.shard, this.corpus())"
+    )
+    assert (code, err) == (0, "")
+    assert out.split() == ["5", "m", "cache", "/project/prompts", "3", "out.parquet", "0-of-1", "None"]
+
+
+@pytest.mark.parametrize(("inputs", "corpus"), [("corpus='c.parquet'", "c.parquet"), ("corpus=[]", "None")])
+def test_the_corpus_is_there_for_the_local_engine_only(run, inputs, corpus):
+    assert run("print(this.corpus())", inputs)[1].strip() == corpus
+
+
+def test_a_user_error_is_one_message_without_a_traceback(run):
+    code, out, err, log = run("raise UserError('models.m: 100% wrong, mend it')")
+    assert code == 1
+    assert err == "verify: models.m: 100% wrong, mend it\n"
+    assert log.endswith("ERROR verify: models.m: 100% wrong, mend it\n")
+    assert "Traceback" not in out + err + log
+
+
+def test_a_message_that_no_file_can_hold_is_written_all_the_same(run):
+    code, _, err, log = run(r"raise UserError('no file \udcff.parquet in 目录')")
+    assert code == 1
+    assert r"no file \udcff.parquet in 目录" in log
+    assert "Traceback" not in err + log
+
+
+def test_an_unexpected_fault_leaves_its_traceback_in_the_log(run):
+    code, _, err, log = run("raise KeyError('missing row')")
+    assert code == 1
+    for text in (err, log):
+        assert "Traceback (most recent call last)" in text
+        assert "KeyError: 'missing row'" in text
+        assert "script.py" in text
+
+
+def test_a_module_that_fails_to_load_is_in_the_log_too(run):
+    code, _, _, log = run("import devqa.no_such_module")
+    assert code == 1
+    assert "ModuleNotFoundError" in log
+
+
+def test_what_is_told_of_progress_goes_to_the_log_and_not_to_a_file_on_standard_error(run):
+    code, out, err, log = run(
+        "logging.getLogger('devqa.progress').info('half done'); logging.getLogger('httpx').info('noise')"
+    )
+    assert (code, out, err) == (0, "", "")
+    assert "INFO half done" in log
+    assert "noise" not in log
+
+
+def test_a_script_that_ends_itself_keeps_its_exit_code(run):
+    assert run("raise SystemExit(7)")[0] == 7

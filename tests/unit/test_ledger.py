@@ -1,0 +1,170 @@
+"""The attrition ledger: nothing lost, nothing counted twice, everything paid for."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devqa import tables
+from devqa.errors import UserError
+from devqa.ledger import COLUMNS, PARENTS, Stage, check, funnel, general, stage, stages
+from devqa.usage import COUNTS, usages
+
+PRICES = {"m": {"input": 1.0, "output": 2.0}}
+REASONS = st.sampled_from(["", "too short: 12 characters", "too short: 9 characters", "HTTP 404", "HTTP 500", None])
+SPENT = st.lists(
+    st.fixed_dictionaries({"model": st.sampled_from("mno"), **dict.fromkeys(COUNTS, st.integers(0, 1000))}), max_size=3
+)
+ROWS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "status": st.sampled_from(["ok", "rejected", "failed"]),
+            "reason": REASONS,
+            "usage": st.one_of(st.none(), SPENT),
+        }
+    ),
+    max_size=30,
+)
+
+
+def counted(rows, name="pairs"):
+    account = Stage(name)
+    for row in rows:
+        account.add(row)
+    return account
+
+
+@given(ROWS)
+def test_rows_out_add_up_to_rows_in_and_nothing_spent_is_lost(rows):
+    lines = funnel([(counted(rows), None)], PRICES)
+    assert sum(line["rows_out"] for line in lines) == len(rows)
+    assert {line["rows_in"] for line in lines} == ({len(rows)} if rows else set())
+    assert len({(line["status"], line["reason"]) for line in lines}) == len(lines)
+    assert all(tuple(line) == COLUMNS for line in lines)
+    for key in COUNTS:
+        assert sum(line[key] for line in lines) == sum(entry[key] for row in rows for entry in row["usage"] or [])
+    usd = sum(
+        (entry["input_tokens"] + 2 * entry["output_tokens"]) / 1e6
+        for row in rows
+        for entry in row["usage"] or []
+        if entry["model"] == "m"
+    )
+    assert sum(line["usd"] for line in lines) == pytest.approx(usd, abs=1e-5)
+
+
+@given(ROWS)
+def test_what_passes_is_what_is_ok(rows):
+    account = counted(rows)
+    assert (account.rows, account.passed) == (len(rows), sum(row["status"] == "ok" for row in rows))
+
+
+@given(ROWS, st.randoms())
+def test_the_order_of_rows_makes_no_difference(rows, random):
+    shuffled = random.sample(rows, len(rows))
+    assert funnel([(counted(rows), None)], PRICES) == funnel([(counted(shuffled), None)], PRICES)
+
+
+def test_lines_come_by_status_then_by_how_many():
+    rows = [("failed", "b"), ("rejected", "x"), ("rejected", "y"), ("rejected", "y"), ("ok", ""), ("failed", "a")]
+    lines = funnel([(counted({"status": status, "reason": reason} for status, reason in rows), None)], {})
+    assert [(line["status"], line["reason"]) for line in lines] == [
+        ("ok", ""),
+        ("rejected", "y"),
+        ("rejected", "x"),
+        ("failed", "a"),
+        ("failed", "b"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        ("too short: 12 characters", "too short"),
+        ("HTTP 503", "HTTP N"),
+        ("longer than 5,000,000 bytes", "longer than N bytes"),
+        ("not unambiguous, not verifiable", "not unambiguous, not verifiable"),
+        ("", ""),
+        (": odd", ""),
+        ("  white \n space ", "white space"),
+        ("x" * 500, "x" * 120),
+    ],
+)
+def test_reasons_without_their_particulars(reason, kind):
+    assert general(reason) == kind
+
+
+@given(st.text())
+def test_a_general_reason_is_short_and_one_line(reason):
+    found = general(reason)
+    assert len(found) <= 120
+    assert found == " ".join(found.split(" "))
+    assert ":" not in found
+    assert "\n" not in found
+
+
+@given(st.lists(SPENT, max_size=4))
+def test_usages_add_up_by_model(parts):
+    total = usages(*parts)
+    models = [entry["model"] for entry in total]
+    assert models == sorted({entry["model"] for part in parts for entry in part})
+    for key in COUNTS:
+        assert sum(entry[key] for entry in total) == sum(entry[key] for part in parts for entry in part)
+
+
+def test_usages_leave_what_they_are_given_alone():
+    part = [{"model": "m", "calls": 1, "input_tokens": 2, "output_tokens": 3}]
+    assert usages(part, part) == [{"model": "m", "calls": 2, "input_tokens": 4, "output_tokens": 6}]
+    assert part[0]["calls"] == 1
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    """A table of each kind for a run of two dialogues: one lost at the queries, one with two pages and two pairs."""
+
+    def written(table, *rows):
+        path = tmp_path / f"{table}.parquet"
+        tables.write([{"reason": "", **row} for row in rows], table, path)
+        return str(path)
+
+    ok = {"status": "ok"}
+    spent = {"usage": [{"model": "m", "calls": 1, "input_tokens": 10, "output_tokens": 5}]}
+    results = {"results": [{"rank": 1, "url": "a"}, {"rank": 2, "url": "b"}]}
+    passing = {name: [ok] for name in PARENTS}
+    passing |= {
+        "dialogues": [ok, ok, {"status": "rejected", "reason": "no user turn"}],
+        "queries": [{**ok, **spent}, {"status": "failed", "reason": "truncated: the answer", **spent}],
+        "search": [{**ok, **results}],
+        "pages": [ok, {"status": "failed", "reason": "HTTP 500"}],
+        "pairs": [ok, {"status": "rejected", "reason": "the quoted span occurs in no reference"}],
+        "answers": [ok],
+        "grades": [ok],
+    }
+    return {name: written(name, *rows) for name, rows in passing.items()}
+
+
+def test_a_sound_run_adds_up(inputs):
+    found = stages(inputs, pairs=2, asked=1)
+    check(found)
+    given_rows = {account.name: expected for account, expected in found}
+    assert (given_rows["dialogues"], given_rows["queries"], given_rows["pages"], given_rows["pairs"]) == (None, 2, 2, 2)
+    lines = funnel(found, PRICES)
+    for name in (*PARENTS, "answers", "grades"):
+        own = [line for line in lines if line["stage"] == name]
+        assert sum(line["rows_out"] for line in own) == own[0]["rows_in"]
+    assert sum(line["usd"] for line in lines) == pytest.approx(2 * 20 / 1e6)
+
+
+@pytest.mark.parametrize(("pairs", "asked", "name"), [(3, 1, "pairs"), (2, 2, "answers")])
+def test_a_run_that_does_not_add_up_is_refused(inputs, pairs, asked, name):
+    with pytest.raises(UserError, match=f"{name} was given .* delete results/{name}"):
+        check(stages(inputs, pairs, asked))
+
+
+def test_a_row_that_is_missing_is_noticed(inputs):
+    tables.write([], "verified", inputs["verified"])
+    with pytest.raises(UserError, match="verified was given 1 rows and has 0"):
+        check(stages(inputs, 2, 1))
+
+
+def test_a_stage_is_read_over_all_its_files(inputs):
+    account = stage("search", [inputs["search"], inputs["search"]], "search")
+    assert (account.rows, account.results) == (2, 4)

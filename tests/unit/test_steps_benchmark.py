@@ -1,0 +1,138 @@
+"""rated → merged and benchmark."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from devqa.steps.benchmark import benchmark, cited_urls, merged
+from standins import assert_sound
+
+QUESTION = "What is the default value of client_max_body_size in nginx?"
+
+
+def rated(name, question=QUESTION, answer="1m", language="en"):
+    return {
+        "pair_id": name,
+        "dialogue_id": "d",
+        "source": "s",
+        "number": 1,
+        "question": question,
+        "answer": answer,
+        "language": language,
+        "difficulty": "hard",
+        "references": [],
+        "supports": [],
+        "attempts": [],
+        "usage": [],
+        "status": "ok",
+        "reason": "",
+    }
+
+
+def into(*rows, similarity=0.8):
+    found = merged(rows, similarity)
+    assert_sound(found, "merged")
+    return {row["pair_id"]: row["merged_into"] for row in found}
+
+
+def test_a_duplicate_names_the_pair_that_is_kept_and_stays_in_the_table():
+    found = merged([rated("c"), rated("a"), rated("b", "Another question altogether?")], 0.8)
+    assert_sound(found, "merged")
+    assert [(row["pair_id"], row["status"], row["merged_into"]) for row in found] == [
+        ("a", "ok", None),
+        ("b", "ok", None),
+        ("c", "rejected", "a"),
+    ]
+    assert found[2]["reason"] == "duplicate of another pair"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (QUESTION, "`1m`"),
+        (QUESTION.upper(), " 1M "),
+        (QUESTION.replace("client_max_body_size", "`client_max_body_size`"), "1m"),
+        (QUESTION.replace("default value", "default  value"), "1m"),
+        (QUESTION + " ", "１m"),
+    ],
+)
+def test_the_same_in_another_form_is_merged(question, answer):
+    assert into(rated("a"), rated("b", question, answer)) == {"a": None, "b": "a"}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"answer": "8m"},
+        {"question": "Which error does nginx give for a body that is too large?"},
+        {"language": "de"},
+        {"language": None},
+    ],
+)
+def test_what_differs_in_question_answer_or_language_is_kept(other):
+    assert into(rated("a"), rated("b", **other)) == {"a": None, "b": None}
+
+
+@pytest.mark.parametrize(("one", "other"), [("C", "C#"), ("*", "|"), ("#", ">"), ("_", "*")])
+def test_answers_that_differ_in_a_sign_are_different(one, other):
+    assert into(rated("a", answer=one), rated("b", answer=other)) == {"a": None, "b": None}
+
+
+def test_questions_that_differ_in_an_operator_alone_are_different():
+    one, other = ("What does `*` do in Bash?", "What does `|` do in Bash?")
+    assert into(rated("a", one, "x"), rated("b", other, "x"), similarity=0.95) == {"a": None, "b": None}
+
+
+@pytest.mark.parametrize("text", ["", "   ", "``", "?", "a", "🧪", "\u200b"])
+def test_questions_of_hardly_any_character_are_compared_too(text):
+    assert into(rated("a", text), rated("b", text), rated("c", text + "xyz")) == {"a": None, "b": "a", "c": None}
+
+
+def test_a_chain_of_small_steps_merges_nothing_into_what_it_is_not_alike():
+    numbers = [str(number) for number in range(100, 130)]
+    chain = [rated(f"p{n}", " ".join(["999"] * n + numbers[n:])) for n in range(10)]
+    found = into(*chain, similarity=0.8)
+    kept = [name for name, target in found.items() if target is None]
+    assert found["p1"] == "p0"
+    assert len(kept) > 1
+    assert all(target in kept for target in found.values() if target)
+
+
+TEXTS = st.sampled_from([QUESTION, QUESTION + "!", QUESTION.lower(), "", "?", "联合索引什么时候失效?", "а", "C#", "C"])
+ROWS = st.lists(st.builds(rated, st.uuids().map(str), TEXTS, TEXTS, st.sampled_from(["en", "zh", ""])), max_size=12)
+
+
+@settings(max_examples=60)
+@given(ROWS, st.sampled_from([0.5, 0.8, 1.0]), st.randoms())
+def test_every_row_stays_and_merging_goes_to_kept_pairs_of_the_same_language(rows, similarity, random):
+    found = merged(rows, similarity)
+    assert_sound(found, "merged")
+    by_id = {row["pair_id"]: row for row in found}
+    assert [row["pair_id"] for row in found] == sorted(row["pair_id"] for row in rows)
+    for row in found:
+        assert (row["status"] == "rejected") == (row["merged_into"] is not None)
+        if row["merged_into"]:
+            target = by_id[row["merged_into"]]
+            assert target["status"] == "ok"
+            assert target["language"] == row["language"]
+            assert target["pair_id"] < row["pair_id"]
+    kept = [(row["question"], row["answer"], row["language"]) for row in found if row["status"] == "ok"]
+    assert len(set(kept)) == len(kept)
+    assert merged(random.sample(rows, len(rows)), similarity) == found
+
+
+def test_rows_of_the_benchmark_carry_their_provenance():
+    models, prompts = [{"step": "check", "model": "m", "endpoint": "e"}], [{"step": "check", "sha256": "0"}]
+    rows = benchmark([rated("a"), rated("b")], {"a": ["https://e/1"]}, models, prompts)
+    assert [(row["id"], row["evidence_urls"]) for row in rows] == [("a", ["https://e/1"]), ("b", [])]
+    assert all(row["models"] == models and row["prompts"] == prompts for row in rows)
+
+
+def test_an_address_that_several_cited_passages_share_stands_once():
+    passages = [{"url": "x"}, {"url": "y"}, {"url": "x"}]
+    verified = [
+        {"pair_id": "a", "passages": passages, "cited": [1, 3, 2]},
+        {"pair_id": "b", "passages": passages, "cited": []},
+        {"pair_id": "c", "passages": passages, "cited": None},
+    ]
+    assert cited_urls(verified) == {"a": ["x", "y"], "b": [], "c": []}

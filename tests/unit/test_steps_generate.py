@@ -1,0 +1,244 @@
+"""condensed → pairs."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from devqa.errors import UserError
+from devqa.prompts import Prompt
+from devqa.steps.generate import generate, schema
+from devqa.tokens import estimate
+from replies import reply
+from scripted import Reply, ScriptedEndpoint
+from standins import Model, answered, assert_sound, broken_prompt, prompt, unusable
+
+TEXT = "client_max_body_size sets the limit.\nIts default is `1m`.\nA larger body gets the error 413."
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    with ScriptedEndpoint() as server:
+        yield server
+
+
+def dialogue(name="d", language="en"):
+    messages = [{"role": "user", "content": f"question of {name}"}, {"role": "assistant", "content": "wrong"}]
+    return {
+        "dialogue_id": name,
+        "source": "s",
+        "language": language,
+        "messages": messages,
+        "model": "m",
+        "status": "ok",
+    }
+
+
+def document(name="d", rank=1, text=TEXT):
+    return {
+        "dialogue_id": name,
+        "rank": rank,
+        "url": f"https://e/{rank}",
+        "title": "Core",
+        "text": text,
+        "status": "ok",
+    }
+
+
+def generated(dialogues, documents, model, pairs=2, tokens=500, demonstrations=1):
+    return generate(
+        dialogues,
+        documents,
+        model,
+        prompt("generate"),
+        pairs=pairs,
+        reference_tokens=tokens,
+        demonstrations=demonstrations,
+    )
+
+
+def pair(quote="Its default is 1m.", reference=1, question="What is the default?", answer="1m"):
+    return {"quote": quote, "reference": reference, "question": question, "answer": answer}
+
+
+def one(*documents, **changes):
+    """The row of the only pair that a model gives."""
+    answer = answered({"pairs": [pair(**changes)]})
+    (row,) = generated([dialogue()], documents or [document()], Model.saying([answer]), pairs=1)
+    assert_sound([row], "pairs")
+    return row
+
+
+def test_a_faithful_model_gives_pairs_for_every_dialogue(endpoint, tmp_path):
+    endpoint.clear()
+    endpoint.reply = reply
+    with endpoint.chat(tmp_path) as chat:
+        rows = generated(
+            [dialogue("b"), dialogue("a")], [document("b"), document("a", 2), document("a", 1, "A " * 50)], chat
+        )
+    assert_sound(rows, "pairs")
+    assert [(row["dialogue_id"], row["number"], row["status"]) for row in rows] == [
+        ("a", 1, "ok"),
+        ("a", 2, "ok"),
+        ("b", 1, "ok"),
+        ("b", 2, "ok"),
+    ]
+    assert [reference["url"] for reference in rows[0]["references"]] == ["https://e/1", "https://e/2"]
+    assert len({row["pair_id"] for row in rows}) == 4
+    assert endpoint.count == 2
+
+
+def test_the_model_sees_what_the_user_said_and_not_the_assistant():
+    model = Model.saying([answered({"pairs": [pair()]})])
+    generated([dialogue(language="zh")], [document()], model, pairs=1)
+    last = model.requests[0].messages[-1]["content"]
+    assert "question of d" in last
+    assert "wrong" not in last
+    assert "Language: zh" in last
+
+
+def test_one_answer_is_paid_for_once_though_it_becomes_several_rows():
+    rows = generated([dialogue()], [document()], Model.saying([answered({"pairs": [pair()] * 3})]), pairs=3)
+    assert [len(row["usage"]) for row in rows] == [1, 0, 0]
+    assert len({row["pair_id"] for row in rows}) == 3
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [(Reply(None, refusal="no"), "refused"), (Reply({"pairs": [pair()]}), "error"), (Reply(""), "empty")],
+)
+def test_an_answer_that_can_t_be_used_fails_all_pairs_of_its_dialogue_and_no_other(endpoint, tmp_path, said, outcome):
+    def answer(body):
+        bad = "question of bad" in body["messages"][-1]["content"]
+        return said if bad else {"pairs": [pair(), pair(question="Another?")]}
+
+    endpoint.reply = answer
+    with endpoint.chat(tmp_path) as chat:
+        rows = generated([dialogue("bad"), dialogue("good")], [document("bad"), document("good")], chat)
+    assert_sound(rows, "pairs")
+    assert [row["status"] for row in rows] == ["failed", "failed", "ok", "ok"]
+    assert {row["outcome"] for row in rows[:2]} == {outcome}
+
+
+@pytest.mark.parametrize("documents", [[], [document(text=" \n")], [document("another dialogue")]])
+def test_without_references_nothing_is_asked_and_the_rows_are_there(documents):
+    model = Model.saying([])
+    rows = generated([dialogue()], documents, model)
+    assert_sound(rows, "pairs")
+    assert [(row["status"], row["reason"]) for row in rows] == [("rejected", "no usable reference")] * 2
+    assert model.requests == []
+    assert len({row["pair_id"] for row in rows}) == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "reason"),
+    [
+        ({}, "ok", ""),
+        ({"quote": "ITS default\n is **1m**."}, "ok", ""),
+        ({"quote": "Its default is 8m."}, "rejected", "the quoted span occurs in no reference"),
+        ({"quote": "1m"}, "rejected", "the quoted span is too short to support an answer"),
+        ({"quote": "  "}, "rejected", "the quoted span is too short to support an answer"),
+        ({"question": " \n"}, "failed", "the model left the question or the answer empty"),
+        ({"question": "**\u200b**"}, "failed", "the model left the question or the answer empty"),
+        ({"answer": "\u3000"}, "failed", "the model left the question or the answer empty"),
+        ({"answer": "*"}, "ok", ""),
+        ({"answer": "\ud7ff🧪"}, "ok", ""),
+    ],
+)
+def test_a_pair_must_be_whole_and_rest_on_a_reference(changes, status, reason):
+    row = one(**changes)
+    assert (row["status"], row["reason"]) == (status, reason)
+
+
+@pytest.mark.parametrize(("named", "held_by"), [(1, 2), (2, 2), (2.0, 2), (3, 2)])
+def test_the_reference_is_the_one_that_holds_the_quote(named, held_by):
+    others = [document(rank=1, text="Something else."), document(rank=2), document(rank=3, text="More.")]
+    assert one(*others, reference=named)["supports"] == [
+        {"reference": held_by, "span": "Its default is 1m.", "found": True}
+    ]
+
+
+def test_a_quote_that_is_nowhere_keeps_the_number_that_the_model_named():
+    row = one(document(), document(rank=2), quote="It is written nowhere.", reference=2.0)
+    assert row["supports"] == [{"reference": 2, "span": "It is written nowhere.", "found": False}]
+
+
+def test_fewer_pairs_than_asked_for_are_failures_of_the_rest():
+    rows = generated([dialogue()], [document()], Model.saying([answered({"pairs": [pair()]})]), pairs=3)
+    assert [row["status"] for row in rows] == ["ok", "failed", "failed"]
+
+
+def test_documents_share_the_budget_and_short_ones_stay_whole():
+    documents = [document(rank=1), document(rank=2, text="long words " * 900)]
+    (row,) = generated([dialogue()], documents, Model.saying([answered({"pairs": [pair()]})]), pairs=1, tokens=200)
+    assert row["references"][0]["text"] == TEXT
+    assert sum(estimate(reference["text"]) for reference in row["references"]) <= 200
+    assert row["references"][1]["text"].startswith("long words")
+
+
+def test_the_prompt_stays_within_the_model_s_context():
+    model = Model.saying([answered({"pairs": [pair()]})], context=4000)
+    asker = dialogue()
+    asker["messages"][0]["content"] = "why? " * 5000
+    generated([asker], [document(text="long words " * 9000)], model, pairs=1, tokens=16_000, demonstrations=3)
+    sent = sum(estimate(message["content"]) for message in model.requests[0].messages)
+    assert 3200 < sent <= model.context - model.max_tokens
+
+
+def test_a_template_may_look_at_the_first_turn_and_the_first_document(tmp_path):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "system.j2").write_text("Write {{ pairs }}")
+    (tmp_path / "own" / "user.j2").write_text("{{ dialogue[0].content }} {{ references[0].text }}")
+    model = Model.saying([answered({"pairs": [pair()]})])
+    own = Prompt(tmp_path, "own")
+    generate([dialogue()], [document()], model, own, pairs=1, reference_tokens=100, demonstrations=0)
+    assert model.requests[0].messages[-1]["content"] == f"question of d {TEXT}"
+
+
+def test_a_pair_keeps_its_name_while_its_words_stay_the_same():
+    first, second = one(), one()
+    assert first["pair_id"] == second["pair_id"]
+    assert one(answer="2m")["pair_id"] != first["pair_id"]
+
+
+def test_the_schema_allows_only_references_that_exist():
+    items = schema(2, 3)["properties"]["pairs"]
+    assert (items["minItems"], items["maxItems"]) == (2, 2)
+    assert items["items"]["properties"]["reference"]["enum"] == [1, 2, 3]
+
+
+def test_a_variable_that_no_step_gives_is_named(tmp_path):
+    with pytest.raises(UserError, match="'misspelt' is undefined"):
+        generate(
+            [dialogue()], [], Model.saying([]), broken_prompt(tmp_path), pairs=1, reference_tokens=50, demonstrations=0
+        )
+
+
+PAIRS = st.lists(
+    st.builds(
+        pair,
+        quote=st.sampled_from(["Its default is 1m.", "", "1m", "nowhere to be found"]),
+        reference=st.sampled_from([1, 1.0]),
+        question=st.text(max_size=5),
+        answer=st.text(max_size=5),
+    ),
+    max_size=4,
+)
+ANSWERS = st.one_of(unusable(), st.builds(lambda pairs: answered({"pairs": pairs}), PAIRS))
+
+
+@settings(max_examples=50)
+@given(st.dictionaries(st.sampled_from("abcdef"), st.booleans()), st.integers(1, 4), st.data())
+def test_pairs_times_dialogues_rows_whatever_the_model_says(dialogues, pairs, data):
+    grounded = [name for name, has_documents in dialogues.items() if has_documents]
+    answers = data.draw(st.lists(ANSWERS, min_size=len(grounded), max_size=len(grounded)))
+    model = Model.saying(answers)
+    rows = generated([dialogue(name) for name in dialogues], [document(name) for name in grounded], model, pairs)
+    assert_sound(rows, "pairs")
+    assert Counter(row["dialogue_id"] for row in rows) == dict.fromkeys(dialogues, pairs)
+    assert len({row["pair_id"] for row in rows}) == len(rows)
+    assert sum(entry["calls"] for row in rows for entry in row["usage"]) == len(grounded) == len(model.requests)
+    for row in rows:
+        if row["status"] == "ok":
+            assert row["question"].strip() and row["answer"].strip() and row["supports"][0]["found"]

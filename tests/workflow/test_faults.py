@@ -1,0 +1,211 @@
+"""What goes wrong: one clear message, a non-zero exit, nothing lost."""
+
+import gzip
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from replies import reply, step_of
+from scripted import Reply
+from workflow.conftest import write_dialogues
+
+
+def test_kill_9_in_mid_batch_loses_no_answer(fresh):
+    """Acceptance: the next run sends only the requests that had not been answered."""
+    write_dialogues(fresh.folder / "mine/dialogues.jsonl", range(40))
+    fresh.config["dialogues"]["mine"]["shards"] = 1
+    fresh.config["models"]["worker"]["limits"] = {"concurrency": 4}
+    answered, enough, hold = [], threading.Event(), threading.Event()
+
+    def slow(body):
+        if len(answered) >= 20 and not hold.is_set():
+            enough.set()
+            return Reply(fault="hang")
+        answered.append(body["messages"][-1]["content"])
+        return reply(body)
+
+    fresh.endpoint.reply = slow
+    arguments = ("--until", "queries")
+    process = fresh.process() | {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    for key in ("capture_output", "timeout", "text"):
+        process.pop(key)
+    with subprocess.Popen(fresh.command(2, *arguments), start_new_session=True, **process) as running:
+        assert enough.wait(60)
+        time.sleep(0.5)  # answers that were sent are on their way to the cache
+        os.killpg(running.pid, signal.SIGKILL)
+    hold.set()
+    before = set(answered)
+    fresh.endpoint.clear()
+    fresh.run("--unlock")
+    run = fresh.run(*arguments)
+    assert run.code == 0, run.output
+    again = [body["messages"][-1]["content"] for body in fresh.endpoint.requests]
+    assert len(before) == 20
+    assert not before & set(again)
+    assert len(again) == len(set(again)) == 20
+    assert {row["status"] for row in fresh.table("queries")} == {"ok"}
+
+
+def test_rows_that_fail_are_kept_and_asked_again_alone(fresh):
+    def sometimes(body):
+        return Reply(text=None) if step_of(body) == "queries" and "number 3:" in str(body["messages"]) else reply(body)
+
+    fresh.endpoint.reply = sometimes
+    assert fresh.run("--until", "queries").code == 0
+    rows = {row["dialogue_id"]: row for row in fresh.table("queries")}
+    assert [row["status"] for row in rows.values()].count("failed") == 1
+    assert rows[f"{3:032x}"]["reason"].startswith("empty")
+    fresh.endpoint.reply = reply
+    fresh.endpoint.clear()
+    assert fresh.run("--until", "queries", "--forcerun", "queries").code == 0
+    assert fresh.endpoint.count == 1
+    assert {row["status"] for row in fresh.table("queries")} == {"ok"}
+
+
+def test_a_dead_endpoint_stops_with_one_message(fresh):
+    fresh.config["models"]["worker"] = {"base_url": "http://127.0.0.1:9/v1", "limits": {"retries": 1}}
+    run = fresh.run("--until", "queries")
+    assert run.code != 0
+    assert "models.worker.base_url: nothing answers at http://127.0.0.1:9/v1" in run.output
+    assert "Traceback" not in run.output
+
+
+def test_a_refused_key_stops_with_one_message_and_stays_secret(fresh):
+    fresh.endpoint.reply = lambda body: Reply(status=401, error="bad key sk-secret-123")
+    fresh.config["models"]["worker"]["api_key_env"] = "WORKER_KEY"
+    run = fresh.run("--until", "queries", environment={"WORKER_KEY": "sk-secret-123"})
+    assert run.code != 0
+    assert "models.worker.api_key_env" in run.output
+    assert "sk-secret-123" not in run.output
+    for file in fresh.folder.rglob("*"):
+        assert not file.is_file() or b"sk-secret-123" not in file.read_bytes(), file
+
+
+def test_a_missing_key_is_refused_before_any_job_starts(fresh):
+    fresh.config["models"]["worker"]["api_key_env"] = "NO_SUCH_KEY"
+    run = fresh.run()
+    assert run.code != 0
+    assert "NO_SUCH_KEY is not set (needed by steps.queries.model" in run.output
+    assert not run.rules
+    assert not (fresh.folder / "results").exists()
+
+
+BAD_CONFIGURATIONS = {
+    "evaluation": ({"modles": []}, "evaluation.modles: unknown key; did you mean 'models'?"),
+    "search": ({"engine": "bing"}, "search.engine: input should be 'local' or 'searxng'"),
+    "dialogues": ({"mine": {"path": "no/such.jsonl"}}, "no/such.jsonl"),
+    "steps": (
+        {"queries": {"model": "wrker"}},
+        "steps.queries.model: there is no model 'wrker' under models; did you mean",
+    ),
+    "models": ({"worker": {"base_url": None}}, "models.worker: base_url is missing"),
+}
+
+
+@pytest.mark.parametrize("section", BAD_CONFIGURATIONS)
+def test_a_bad_configuration_is_refused_with_one_message(fresh, section):
+    change, says = BAD_CONFIGURATIONS[section]
+    fresh.config[section] = {**fresh.config.get(section, {}), **change}
+    run = fresh.run("--dry-run")
+    assert run.code != 0
+    assert says in run.output
+    assert "Traceback" not in run.output
+
+
+def corrupt_parquet(folder):
+    (folder / "mine/d.parquet").write_bytes(b"PAR1 nonsense PAR1")
+    return {"path": "mine/d.parquet"}
+
+
+def foreign_parquet(folder):
+    pq.write_table(pa.table({"a": [1]}), folder / "mine/d.parquet")
+    return {"path": "mine/d.parquet"}
+
+
+def truncated_gzip(folder):
+    packed = gzip.compress((folder / "mine/dialogues.jsonl").read_bytes())
+    (folder / "mine/d.jsonl.gz").write_bytes(packed[: len(packed) // 2])
+    return {"path": "mine/d.jsonl.gz"}
+
+
+def nothing_usable(folder):
+    (folder / "mine/d.jsonl").write_text("{}\nnonsense\n")
+    return {"path": "mine/d.jsonl"}
+
+
+def an_empty_file(folder):
+    (folder / "mine/d.jsonl").write_text("")
+    return {"path": "mine/d.jsonl"}
+
+
+def a_zip(folder):
+    (folder / "mine/d.zip").write_bytes(b"PK")
+    return {"path": "mine/d.zip"}
+
+
+@pytest.mark.parametrize(
+    "make", [corrupt_parquet, foreign_parquet, truncated_gzip, nothing_usable, an_empty_file, a_zip]
+)
+def test_bad_dialogues_are_refused_with_one_message_that_names_them(fresh, make):
+    fresh.config["dialogues"] = {"mine": make(fresh.folder)}
+    run = fresh.run("--until", "ingest_mine")
+    assert run.code != 0
+    assert fresh.config["dialogues"]["mine"]["path"] in run.output or "dialogues.mine" in run.output
+    assert "Traceback" not in run.output
+    assert not list((fresh.folder / "results").rglob("*.parquet"))
+
+
+def an_empty_folder(folder):
+    (folder / "pages").mkdir()
+    return "pages"
+
+
+def a_corpus_without_text(folder):
+    pq.write_table(pa.table({"url": ["http://a.example"]}), folder / "pages.parquet")
+    return "pages.parquet"
+
+
+def a_corrupt_corpus(folder):
+    (folder / "pages.parquet").write_bytes(b"nonsense")
+    return "pages.parquet"
+
+
+@pytest.mark.parametrize("make", [an_empty_folder, a_corpus_without_text, a_corrupt_corpus])
+def test_a_bad_corpus_is_refused_with_one_message_that_names_it(fresh, make):
+    fresh.config["search"] = {"corpus": make(fresh.folder)}
+    run = fresh.run("--until", "corpus")
+    assert run.code != 0
+    assert fresh.config["search"]["corpus"] in run.output
+    assert "Traceback" not in run.output
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "says"),
+    [
+        ("prompts/check/system.j2", "{% if %}", "prompts/check/system.j2, line 1"),
+        ("prompts/check/demonstrations.yaml", "- {given: 1}", "prompts/check/demonstrations.yaml: entry 1"),
+        ("prompts/check/user.j2", "{{ qestion }}", "prompts/check/user.j2: 'qestion' is undefined"),
+    ],
+)
+def test_a_broken_prompt_is_named(project, path, text, says):
+    (project.folder / path).write_text(text)
+    run = project.run("--until", "check")
+    assert run.code != 0
+    assert says in run.output
+    assert "Traceback" not in run.output
+    assert project.endpoint.count == 0
+
+
+def test_broken_records_are_rejected_and_the_rest_goes_on(fresh):
+    with (fresh.folder / "mine/dialogues.jsonl").open("a") as file:
+        file.write('{"broken\n\n{"conversation_hash": "x", "conversation": []}\n')
+    assert fresh.run("--until", "queries").code == 0
+    assert len(fresh.table("dialogues")) == 8
+    assert [row["status"] for row in fresh.table("dialogues")].count("rejected") == 2
+    assert len(fresh.table("queries")) == 6
