@@ -8,7 +8,7 @@ import hashlib
 import re
 from typing import Any
 
-DOCUMENT = re.compile(r'<document number="(\d+)"[^>]*>\n(.*?)\n</document>', re.DOTALL)
+SENTENCE = re.compile(r"\[(\d+)\] (.*?)(?= \[\d+\] |$)", re.MULTILINE)
 
 
 def reply(body: dict[str, Any]) -> str | dict[str, Any]:
@@ -60,16 +60,13 @@ def _pairs_wanted(body: dict[str, Any]) -> int:
 
 
 def _pair(prompt: str, number: int) -> dict[str, Any]:
-    """A pair whose quote really stands in one of the prompt's documents."""
-    documents = DOCUMENT.findall(prompt)
-    reference, text = documents[number % len(documents)]
-    lines = [line.strip() for line in text.splitlines() if len(line.strip()) > 20] or [text.strip()]
-    quote = lines[number % len(lines)][:200]
+    """A pair that rests on one of the prompt's numbered sentences."""
+    sentences = SENTENCE.findall(prompt.split("<document ", 1)[1])
+    cited, text = sentences[number % len(sentences)]
     mark = _mark(prompt + str(number))
     return {
-        "quote": quote,
-        "reference": int(reference),
-        "question": f"What is true of {quote[:60]} in case {mark}?",
+        "sentences": [int(cited)],
+        "question": f"What is true of {text[:60]} in case {mark}?",
         "answer": f"value {mark}",
     }
 

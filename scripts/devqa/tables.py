@@ -39,7 +39,7 @@ _PAIR = [
     ("number", pa.int32()),
     ("question", pa.string()),
     ("answer", pa.string()),
-    ("supports", pa.list_(pa.struct([("reference", pa.int32()), ("span", pa.string()), ("found", pa.bool_())]))),
+    ("supports", pa.list_(pa.struct([("reference", pa.int32()), ("span", pa.string())]))),
     ("references", _REFERENCES),
 ]
 _CRITERIA = pa.list_(pa.struct([("criterion", pa.string()), ("passed", pa.bool_()), ("reason", pa.string())]))

@@ -11,11 +11,6 @@ _TYPED = {**dict.fromkeys("‘’‚‛", "'"), **dict.fromkeys("“”„‟", 
 _PLAIN = str.maketrans({**dict.fromkeys(_LEFT_OUT, ""), **dict.fromkeys(_BETWEEN_WORDS, " "), **_TYPED})
 
 
-def occurs(span: str, text: str) -> bool:
-    """Does `span` occur in `text`, but for case, white space, Unicode form, typography and Markdown's marks?"""
-    return bool(plain(span)) and plain(span) in plain(text)
-
-
 def plain(text: str) -> str:
     """`text` as prose is compared; "" where it holds nothing but marks."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().translate(_PLAIN).split())

@@ -48,6 +48,7 @@ def test_the_default_is_valid(raw):
         (("search", "engine"), "searxng", "search: url is missing"),
         (("search", "corpus"), "no/such/folder", "search.corpus: there is no no/such/folder"),
         (("models", "smollm2"), {"runtime": "openai"}, "models.smollm2: base_url is missing"),
+        (("models", "smollm2"), {"base_url": "http://me:pw@host/v1"}, "use api_key_env"),
         (("models", "smollm2", "weights"), "missing.gguf", "models.smollm2.weights: there is no file missing.gguf"),
         (("models", "a/b"), {"base_url": "http://127.0.0.1:1/v1"}, "models.a/b: 'a/b' must match"),
         (("dialogues",), {}, "dialogues: dictionary should have at least 1 item"),

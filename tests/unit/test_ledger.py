@@ -134,7 +134,7 @@ def inputs(tmp_path):
         "queries": [{**ok, **spent}, {"status": "failed", "reason": "truncated: the answer", **spent}],
         "search": [{**ok, **results}],
         "pages": [ok, {"status": "failed", "reason": "HTTP 500"}],
-        "pairs": [ok, {"status": "rejected", "reason": "the quoted span occurs in no reference"}],
+        "pairs": [ok, {"status": "rejected", "reason": "no usable reference"}],
         "answers": [ok],
         "grades": [ok],
     }

@@ -1,12 +1,13 @@
 """Prompts: rendering, the set of files that they depend on, and the messages for what is wrong with them."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from devqa.errors import UserError
 from devqa.prompts import Prompt
-from devqa.text import occurs
+from devqa.text import plain
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = sorted(path.parent.relative_to(ROOT / "prompts").as_posix() for path in (ROOT / "prompts").rglob("system.j2"))
@@ -100,5 +101,9 @@ def test_the_ten_demonstrations_of_generate_are_well_grounded():
     assert {entry["given"]["language"] for entry in demonstrations} == {"en", "zh", "ru"}
     for entry in demonstrations:
         assert len(entry["answer"]["pairs"]) == 3
+        text = " ".join(reference["text"] for reference in entry["given"]["references"])
         for pair in entry["answer"]["pairs"]:
-            assert occurs(pair["quote"], entry["given"]["references"][pair["reference"] - 1]["text"])
+            assert pair["sentences"]
+            for number in pair["sentences"]:
+                sentence = re.search(rf"\[{number}\] (.*?)(?=\[\d+\]|$)", text)[1]
+                assert plain(pair["answer"]) in plain(sentence), pair

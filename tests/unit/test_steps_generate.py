@@ -58,8 +58,8 @@ def generated(dialogues, documents, model, pairs=2, tokens=500, demonstrations=1
     )
 
 
-def pair(quote="Its default is 1m.", reference=1, question="What is the default?", answer="1m"):
-    return {"quote": quote, "reference": reference, "question": question, "answer": answer}
+def pair(sentences=(2,), question="What is the default?", answer="1m"):
+    return {"sentences": [*sentences], "question": question, "answer": answer}
 
 
 def one(*documents, **changes):
@@ -135,10 +135,6 @@ def test_without_references_nothing_is_asked_and_the_rows_are_there(documents):
     ("changes", "status", "reason"),
     [
         ({}, "ok", ""),
-        ({"quote": "ITS default\n is **1m**."}, "ok", ""),
-        ({"quote": "Its default is 8m."}, "rejected", "the quoted span occurs in no reference"),
-        ({"quote": "1m"}, "rejected", "the quoted span is too short to support an answer"),
-        ({"quote": "  "}, "rejected", "the quoted span is too short to support an answer"),
         ({"question": " \n"}, "failed", "the model left the question or the answer empty"),
         ({"question": "**\u200b**"}, "failed", "the model left the question or the answer empty"),
         ({"answer": "\u3000"}, "failed", "the model left the question or the answer empty"),
@@ -146,22 +142,19 @@ def test_without_references_nothing_is_asked_and_the_rows_are_there(documents):
         ({"answer": "\ud7ff🧪"}, "ok", ""),
     ],
 )
-def test_a_pair_must_be_whole_and_rest_on_a_reference(changes, status, reason):
+def test_a_pair_must_be_whole(changes, status, reason):
     row = one(**changes)
     assert (row["status"], row["reason"]) == (status, reason)
 
 
-@pytest.mark.parametrize(("named", "held_by"), [(1, 2), (2, 2), (2.0, 2), (3, 2)])
-def test_the_reference_is_the_one_that_holds_the_quote(named, held_by):
-    others = [document(rank=1, text="Something else."), document(rank=2), document(rank=3, text="More.")]
-    assert one(*others, reference=named)["supports"] == [
-        {"reference": held_by, "span": "Its default is 1m.", "found": True}
+def test_the_cited_sentences_are_the_supports_each_with_its_reference():
+    row = one(document(rank=1, text="Something else."), document(rank=2), sentences=[3, 1.0, 3])
+    assert row["supports"] == [
+        {"reference": 2, "span": "Its default is `1m`."},
+        {"reference": 1, "span": "Something else."},
     ]
-
-
-def test_a_quote_that_is_nowhere_keeps_the_number_that_the_model_named():
-    row = one(document(), document(rank=2), quote="It is written nowhere.", reference=2.0)
-    assert row["supports"] == [{"reference": 2, "span": "It is written nowhere.", "found": False}]
+    for support in row["supports"]:
+        assert support["span"] in row["references"][support["reference"] - 1]["text"]
 
 
 def test_fewer_pairs_than_asked_for_are_failures_of_the_rest():
@@ -178,7 +171,7 @@ def test_documents_share_the_budget_and_short_ones_stay_whole():
 
 
 def test_the_prompt_stays_within_the_model_s_context():
-    model = Model.saying([answered({"pairs": [pair()]})], context=4000)
+    model = Model.saying([answered({"pairs": [pair([1])]})], context=4000)
     asker = dialogue()
     asker["messages"][0]["content"] = "why? " * 5000
     generated([asker], [document(text="long words " * 9000)], model, pairs=1, tokens=16_000, demonstrations=3)
@@ -193,7 +186,8 @@ def test_a_template_may_look_at_the_first_turn_and_the_first_document(tmp_path):
     model = Model.saying([answered({"pairs": [pair()]})])
     own = Prompt(tmp_path, "own")
     generate([dialogue()], [document()], model, own, pairs=1, reference_tokens=100, demonstrations=0)
-    assert model.requests[0].messages[-1]["content"] == f"question of d {TEXT}"
+    first, *_ = model.requests[0].messages[-1]["content"].splitlines()
+    assert first == "question of d [1] client_max_body_size sets the limit."
 
 
 def test_a_pair_keeps_its_name_while_its_words_stay_the_same():
@@ -202,10 +196,11 @@ def test_a_pair_keeps_its_name_while_its_words_stay_the_same():
     assert one(answer="2m")["pair_id"] != first["pair_id"]
 
 
-def test_the_schema_allows_only_references_that_exist():
+def test_the_schema_allows_only_sentences_that_exist():
     items = schema(2, 3)["properties"]["pairs"]
     assert (items["minItems"], items["maxItems"]) == (2, 2)
-    assert items["items"]["properties"]["reference"]["enum"] == [1, 2, 3]
+    sentences = items["items"]["properties"]["sentences"]
+    assert (sentences["items"]["minimum"], sentences["items"]["maximum"], sentences["minItems"]) == (1, 3, 1)
 
 
 def test_a_variable_that_no_step_gives_is_named(tmp_path):
@@ -218,8 +213,7 @@ def test_a_variable_that_no_step_gives_is_named(tmp_path):
 PAIRS = st.lists(
     st.builds(
         pair,
-        quote=st.sampled_from(["Its default is 1m.", "", "1m", "nowhere to be found"]),
-        reference=st.sampled_from([1, 1.0]),
+        sentences=st.sampled_from([[1], [1.0, 2], [3, 3]]),
         question=st.text(max_size=5),
         answer=st.text(max_size=5),
     ),
@@ -241,4 +235,4 @@ def test_pairs_times_dialogues_rows_whatever_the_model_says(dialogues, pairs, da
     assert sum(entry["calls"] for row in rows for entry in row["usage"]) == len(grounded) == len(model.requests)
     for row in rows:
         if row["status"] == "ok":
-            assert row["question"].strip() and row["answer"].strip() and row["supports"][0]["found"]
+            assert row["question"].strip() and row["answer"].strip() and row["supports"][0]["span"]

@@ -1,6 +1,7 @@
 """Models that a step may name: where they are, how they sample, what they cost."""
 
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
@@ -75,6 +76,8 @@ class Model(Section):
     def _runtime_has_what_it_needs(self):
         if self.runtime == "openai" and not self.base_url:
             raise ValueError("base_url is missing: the endpoint's address, such as http://localhost:8000/v1")
+        if self.base_url and "@" in urlsplit(self.base_url).netloc:
+            raise ValueError("base_url holds a name or a password, which would be shown: use api_key_env")
         if self.runtime == "llama.cpp" and not self.weights:
             raise ValueError("weights is missing: a package, a path to a .gguf file, or hf:owner/repo/file.gguf")
         return self

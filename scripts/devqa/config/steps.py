@@ -13,7 +13,7 @@ class Step(Sampled):
 
 
 class Queries(Step):
-    """Topics and search queries of a dialogue (4.1); only the dialogue's first tokens are shown to the model."""
+    """Topics and search queries of a dialogue (4.1); long turns are cut so that all fit into `dialogue_tokens`."""
 
     sampling: Sampling = Sampling(max_tokens=1_000)
     dialogue_tokens: int = Field(3_000, ge=50)
@@ -68,7 +68,7 @@ class Difficulty(Sampled):
 class Benchmark(Section):
     """Pairs whose questions are this similar (Jaccard of character shingles) are merged into one."""
 
-    duplicate_similarity: float = Field(0.8, gt=0, le=1)
+    duplicate_similarity: float = Field(0.8, ge=0.5, le=1)
 
 
 class Steps(Section):

@@ -10,8 +10,9 @@ from devqa.prompts import Prompt
 from devqa.steps.accounts import asked
 from devqa.steps.budget import fitted, shown
 from devqa.steps.outcomes import OK, failed, rejected
+from devqa.steps.sentences import numbered
 from devqa.tables import Row, picked
-from devqa.text import occurs, plain
+from devqa.text import plain
 from devqa.tokens import estimate
 
 # Of the documents' budget, this share shows the model what the developer asked.
@@ -27,15 +28,17 @@ LEAST_GIVEN = {
     "references": [{"url": "", "title": "", "text": "?"}],
     "language": "en",
 }
-# A shorter quote supports nothing: it would be found anywhere.
-LEAST_QUOTE = 8
 
 
-def schema(pairs: int, references: int) -> dict[str, Any]:
-    """The JSON schema of the model's answer. The quote comes first, so that the question is built on it."""
+def schema(pairs: int, sentences: int) -> dict[str, Any]:
+    """The JSON schema of the model's answer. The citation comes first, so that the question is built on it."""
     properties = {
-        "quote": {"type": "string", "maxLength": 300},
-        "reference": {"type": "integer", "enum": list(range(1, references + 1))},
+        "sentences": {
+            "type": "array",
+            "items": {"type": "integer", "minimum": 1, "maximum": sentences},
+            "minItems": 1,
+            "maxItems": 3,
+        },
         "question": {"type": "string", "maxLength": 250},
         "answer": {"type": "string", "maxLength": 150},
     }
@@ -60,9 +63,9 @@ def generate(
 ) -> list[Row]:
     """Rows of table `pairs`: `pairs` rows for each of `dialogues`, whatever becomes of them.
 
-    A pair is `ok` when its question and answer are there and the quoted span occurs in one of the
-    references. All documents of a dialogue are joined, each cut to its fair share of `reference_tokens` or of what
-    the model's context has room for.
+    All documents of a dialogue are joined, each cut to its fair share of `reference_tokens` or of what the model's
+    context has room for. Their sentences are numbered and the model cites by number, so the spans that support a
+    pair stand in its references to the letter.
     """
     bare = prompt.messages({"pairs": pairs}, LEAST_GIVEN, demonstrations)
     budget = min(reference_tokens, _room(chat, bare))
@@ -73,23 +76,20 @@ def generate(
         )
     }
     dialogues = sorted(dialogues, key=lambda row: row["dialogue_id"])
-    grounds = [_references(documents.get(row["dialogue_id"], []), budget) for row in dialogues]
-    answers = iter(
-        chat.ask(
-            [
-                Request(
-                    tuple(prompt.messages({"pairs": pairs}, _given(row, references, budget), demonstrations)),
-                    schema(pairs, len(references)),
-                )
-                for row, references in zip(dialogues, grounds, strict=True)
-                if references
-            ]
+    grounds = [_grounds(documents.get(row["dialogue_id"], []), budget) for row in dialogues]
+    requests = [
+        Request(
+            tuple(prompt.messages({"pairs": pairs}, _given(row, references, texts, budget), demonstrations)),
+            schema(pairs, len(sentences)),
         )
-    )
+        for row, (references, texts, sentences) in zip(dialogues, grounds, strict=True)
+        if sentences
+    ]
+    answers = iter(chat.ask(requests))
     return [
         row
-        for dialogue, references in zip(dialogues, grounds, strict=True)
-        for row in _rows(dialogue, references, next(answers) if references else None, chat.label, pairs)
+        for dialogue, (references, _, sentences) in zip(dialogues, grounds, strict=True)
+        for row in _rows(dialogue, references, sentences, next(answers) if sentences else None, chat.label, pairs)
     ]
 
 
@@ -99,65 +99,68 @@ def _room(chat: Chat, instructions: Sequence[dict[str, str]]) -> int:
     return max(LEAST_BUDGET, int(left * ROOM_SHARE / (1 + DIALOGUE_SHARE)))
 
 
-def _references(documents: Sequence[Row], budget: int) -> list[dict[str, str]]:
-    texts = fitted([row["text"] for row in documents], budget)
-    return [
-        {"url": row["url"], "title": row["title"], "text": text}
-        for row, text in zip(documents, texts, strict=True)
-        if text.strip()
-    ]
+def _grounds(documents: Sequence[Row], budget: int) -> tuple[list[dict], list[str], list[tuple[int, str]]]:
+    """A dialogue's references, their texts with numbered sentences, and the sentences, within `budget` tokens."""
+    room = budget
+    while True:
+        texts = fitted([row["text"] for row in documents], room)
+        references = [
+            {"url": row["url"], "title": row["title"], "text": text}
+            for row, text in zip(documents, texts, strict=True)
+            if text.strip()
+        ]
+        shown_texts, sentences = numbered([reference["text"] for reference in references])
+        if sum(map(estimate, shown_texts)) <= budget or not room:
+            return references, shown_texts, sentences
+        # The numbers take room too: more where sentences are short.
+        room = room * 9 // 10
 
 
-def _given(dialogue: Row, references: Sequence[dict], budget: int) -> dict[str, Any]:
+def _given(dialogue: Row, references: Sequence[dict], texts: Sequence[str], budget: int) -> dict[str, Any]:
     # Only what the user said: the assistant's answers may be wrong, and pairs must rest on the documents.
+    asked_for = [turn for turn in dialogue["messages"] if turn["role"] == "user"]
     return {
-        "dialogue": shown(
-            [turn for turn in dialogue["messages"] if turn["role"] == "user"], int(budget * DIALOGUE_SHARE)
-        ),
-        "references": references,
+        "dialogue": shown(asked_for, int(budget * DIALOGUE_SHARE)),
+        "references": [{**reference, "text": text} for reference, text in zip(references, texts, strict=True)],
         "language": dialogue["language"],
     }
 
 
-def _rows(dialogue: Row, references: list[dict], answer: Answer | None, label: str, pairs: int) -> Iterator[Row]:
+def _rows(
+    dialogue: Row,
+    references: list[dict],
+    sentences: Sequence[tuple[int, str]],
+    answer: Answer | None,
+    label: str,
+    pairs: int,
+) -> Iterator[Row]:
     given = answer.data["pairs"] if answer and answer.outcome == "ok" else []
     for number in range(1, pairs + 1):
         row = {**picked(dialogue, "pairs"), "number": number, "references": references, "usage": [], **OK}
         # One answer holds all pairs of a dialogue: the first row carries what it cost.
         if answer:
             row |= asked(label, answer) | ({} if number == 1 else {"usage": []})
-        if not references:
+        if not sentences:
             row |= rejected("no usable reference")
         elif len(given) >= number:
-            row |= _pair(given[number - 1], references)
+            row |= _pair(given[number - 1], sentences)
         elif answer.outcome == "ok":
             row |= failed("the model wrote fewer pairs than asked for")
         yield row | {"pair_id": _identifier(row)}
 
 
-def _pair(pair: dict[str, Any], references: Sequence[dict]) -> Row:
-    question, answer, span = (pair[key].strip() for key in ("question", "answer", "quote"))
+def _pair(pair: dict[str, Any], sentences: Sequence[tuple[int, str]]) -> Row:
+    question, answer = pair["question"].strip(), pair["answer"].strip()
     # JSON has one kind of number, and 1.0 follows the schema too.
-    named = int(pair["reference"])
-    number = _location(span, named, references)
+    cited = [sentences[int(number) - 1] for number in dict.fromkeys(pair["sentences"])]
     row = {
         "question": question,
         "answer": answer,
-        "supports": [{"reference": number or named, "span": span, "found": number is not None}],
+        "supports": [{"reference": reference, "span": span} for reference, span in cited],
     }
     if not plain(question) or not answer:
         return row | failed("the model left the question or the answer empty")
-    if len(plain(span)) < LEAST_QUOTE:
-        return row | rejected("the quoted span is too short to support an answer")
-    if number is None:
-        return row | rejected("the quoted span occurs in no reference")
     return row
-
-
-def _location(span: str, named: int, references: Sequence[dict]) -> int | None:
-    """The number of the reference that holds `span`: the one that the model named or, where it miscounted, another."""
-    numbers = [named, *range(1, len(references) + 1)]
-    return next((number for number in numbers if occurs(span, references[number - 1]["text"])), None)
 
 
 def _identifier(row: Row) -> str:

@@ -59,10 +59,15 @@ def verify(evidence: Sequence[Row], chat: Chat, answer_prompt: Prompt, compare_p
     ]
 
 
+def _has_evidence(answer: Answer) -> bool:
+    """Is there an answer that rests on a passage?"""
+    data = answer.data
+    return answer.outcome == "ok" and bool(data["enough_evidence"] and data["passages"] and data["answer"].strip())
+
+
 def _differs(answer: Answer, row: Row) -> bool:
     """Is a comparison worth a request? Not where there is no answer, nor where both answers are the same."""
-    usable = answer.outcome == "ok" and answer.data["enough_evidence"] and answer.data["answer"].strip()
-    return bool(usable) and literal(answer.data["answer"]) != literal(row["answer"])
+    return _has_evidence(answer) and literal(answer.data["answer"]) != literal(row["answer"])
 
 
 def _answer_request(row: Row, prompt: Prompt) -> Request:
@@ -81,7 +86,7 @@ def _row(row: Row, answer: Answer, compared: Answer | None, label: str) -> Row:
     if answer.outcome == "ok":
         found = answer.data["answer"].strip()
         account |= {"evidence_answer": found, "cited": sorted({int(number) for number in answer.data["passages"]})}
-        if not answer.data["enough_evidence"] or not found:
+        if not _has_evidence(answer):
             account |= {"verdict": NOT_ENOUGH, "explanation": "", **rejected(NOT_ENOUGH)}
         elif compared is None:
             account |= {"verdict": SUPPORTED, "explanation": "the same answer", **OK}
