@@ -105,7 +105,7 @@ rule index:
         mem_mb=2000,
         runtime=30,
     params:
-        recipe=recipe_of("index.py", {"notes": described.notes(SETTINGS)}),
+        recipe=recipe_of("index.py", {"notes": described.notes(SETTINGS, besides=EVALUATION.models)}),
     message:
         "Writing the index of all models"
     script:

