@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devqa.tokens import estimate
-from devqa.web.passages import passages, rank
+from devqa.web.passages import cut_up, passages, rank
 
 _BLOCK = st.sampled_from(
     [
@@ -52,7 +52,8 @@ def test_the_passage_that_answers_comes_first():
         ("https://a.example", "Weather", filler),
         ("https://b.example", "PostgreSQL", f"{filler}\n\n## Limits\n\n`max_connections` is 100 by default."),
     ]
-    best, *_ = rank("What is the default of max_connections?", documents, 60, 3)
+    pieces = [piece for document in documents for piece in cut_up(*document, 60)]
+    best, *_ = rank("What is the default of max_connections?", pieces, 3)
     assert best["url"] == "https://b.example"
     assert best["title"] == "PostgreSQL"
     assert "100 by default" in best["text"]
@@ -60,5 +61,5 @@ def test_the_passage_that_answers_comes_first():
 
 
 def test_a_question_that_shares_no_word_finds_nothing():
-    assert rank("зебра", [("u", "Title", "Some text.")], 100, 5) == []
-    assert rank("zebra", [], 100, 5) == []
+    assert rank("зебра", cut_up("u", "Title", "Some text.", 100), 5) == []
+    assert rank("zebra", [], 5) == []

@@ -36,7 +36,7 @@ class Sampled(Section):
 
 
 class Limits(Section):
-    """How hard an endpoint may be driven. None of these changes a result."""
+    """How hard one job may drive an endpoint. None of these changes a result."""
 
     concurrency: int = Field(8, ge=1)
     requests_per_minute: int | None = Field(None, ge=1)

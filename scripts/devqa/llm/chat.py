@@ -116,6 +116,7 @@ class Chat:
 
     async def _send_all(self, missing: _Missing, writer: Writer, progress: Progress) -> dict[str, Record]:
         from devqa.llm.endpoints import Endpoint
+        from devqa.llm.pacing import Pace
 
         limits = self._runtime["limits"]
         concurrency = limits["concurrency"]
@@ -132,8 +133,9 @@ class Chat:
             room.release()
 
         address, variable = self._address(), self._runtime["api_key_env"]
+        pace = Pace(limits["requests_per_minute"], limits["tokens_per_minute"])
         async with Endpoint(
-            self._asked["label"], address, variable, concurrency, limits["timeout_s"], limits["retries"]
+            self._asked["label"], address, variable, concurrency, limits["timeout_s"], limits["retries"], pace
         ) as endpoint:
             try:
                 async with asyncio.TaskGroup() as group:

@@ -24,6 +24,7 @@ import stamina.instrumentation
 from devqa.errors import UserError
 from devqa.llm import faults
 from devqa.llm.faults import Passing, RowFault
+from devqa.llm.pacing import Pace
 
 # Back-off where the endpoint names none: 1, 2, 4 … seconds plus jitter. Six retries outlast a minute's rate limit.
 WAIT_INITIAL_S = 1.0
@@ -51,13 +52,21 @@ class Endpoint:
         concurrency: how many requests may be under way at once; one that waits for its next attempt is not.
         timeout_s: seconds until an attempt counts as lost.
         retries: how often a request is tried again.
+        pace: the rate that requests are held to, retries included.
 
     Raises:
         UserError: the environment variable is not set, or the address is none.
     """
 
     def __init__(
-        self, label: str, base_url: str, api_key_env: str | None, concurrency: int, timeout_s: float, retries: int
+        self,
+        label: str,
+        base_url: str,
+        api_key_env: str | None,
+        concurrency: int,
+        timeout_s: float,
+        retries: int,
+        pace: Pace,
     ):
         self._label = label
         self._address = _checked(label, base_url).rstrip("/")
@@ -65,6 +74,7 @@ class Endpoint:
         self._slots = asyncio.Semaphore(concurrency)
         self._timeout_s = timeout_s
         self._retries = retries
+        self._pace = pace
         self._answered = 0
         self._given_up = 0
         self._unreachable_since: float | None = None
@@ -95,6 +105,7 @@ class Endpoint:
                 wait_jitter=WAIT_JITTER_S,
             ):
                 with attempt:
+                    await self._pace.wait(body, content)
                     async with self._slots:
                         return await self._attempt(content)
         except Passing as fault:

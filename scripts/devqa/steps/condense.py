@@ -9,7 +9,7 @@ from devqa.steps.outcomes import OK, rejected
 from devqa.tables import Row, picked
 from devqa.text import plain
 from devqa.tokens import cut, estimate
-from devqa.web.passages import passages, rank
+from devqa.web.passages import cut_up, rank
 
 # A document is shown to the model in passages of this size, the most relevant ones first to be taken.
 PASSAGE_TOKENS = 300
@@ -62,7 +62,8 @@ def _relevant(row: Row, wanted: str, budget: int) -> str:
     """The document, or as many of its most relevant passages as fit into `budget` tokens, in their order."""
     if estimate(row["text"]) <= budget:
         return row["text"]
-    ranked = rank(wanted, [(row["url"], row["title"], row["text"])], PASSAGE_TOKENS, budget // PASSAGE_TOKENS)
-    order = {text: number for number, text in enumerate(passages(row["text"], PASSAGE_TOKENS))}
+    pieces = cut_up(row["url"], row["title"], row["text"], PASSAGE_TOKENS)
+    order = {piece.text: number for number, piece in enumerate(pieces)}
+    ranked = rank(wanted, pieces, budget // PASSAGE_TOKENS)
     kept = sorted((passage["text"] for passage in ranked), key=order.__getitem__)
     return "\n\n[…]\n\n".join(kept) or cut(row["text"], budget)

@@ -9,7 +9,7 @@ from devqa.steps.fetch import fetch
 from devqa.steps.outcomes import OK, failed, rejected
 from devqa.tables import Row, picked
 from devqa.web.fetch import Fetcher
-from devqa.web.passages import rank
+from devqa.web.passages import Passage, cut_up, rank
 from devqa.web.search import Engine, Hit, SearchFailed, merge
 from devqa.web.store import Store
 
@@ -36,8 +36,14 @@ def evidence(
         searches = list(pool.map(lambda row: _searched(engine, row, pages), pairs))
     found = {hit.url: hit for hits, _ in searches for hit in hits}
     references = _references(found.values(), fetcher, store, cleaning, concurrency, workers)
+    # Each page is cut once, though many questions find it.
+    cuts = {
+        url: cut_up(url, row["title"], row["text"], passage_tokens)
+        for url, row in references.items()
+        if row["status"] == "ok"
+    }
     return [
-        _row(row, [references[hit.url] for hit in hits], fault, passages, passage_tokens)
+        _row(row, [references[hit.url] for hit in hits], cuts, fault, passages)
         for row, (hits, fault) in zip(pairs, searches, strict=True)
     ]
 
@@ -61,10 +67,10 @@ def _references(
     return {row["url"]: row for row in [*pages, *cleaned]}
 
 
-def _row(pair: Row, references: Sequence[Row], fault: str, passages: int, passage_tokens: int) -> Row:
-    documents = [(row["url"], row["title"], row["text"]) for row in references if row["status"] == "ok"]
+def _row(pair: Row, references: Sequence[Row], cuts: Mapping[str, list[Passage]], fault: str, passages: int) -> Row:
+    candidates = [passage for row in references for passage in cuts.get(row["url"], [])]
     broken = [row["reason"] for row in references if row["status"] == "failed"]
     fault = fault or (f"a page could not be read: {broken[0]}" if broken else "")
-    found = rank(pair["question"], documents, passage_tokens, passages)
+    found = rank(pair["question"], candidates, passages)
     verdict = OK if found else failed(fault) if fault else rejected("no passage was found for the question")
     return {**picked(pair, "evidence"), "passages": found, **verdict}

@@ -1,7 +1,8 @@
 """Pages cut into passages, and the passages that fit a question best."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from devqa import tokens as tokenizer
@@ -34,17 +35,26 @@ def passages(text: str, tokens: int) -> list[str]:
     return [*found, current] if current else found
 
 
-def rank(question: str, documents: list[tuple[str, str, str]], tokens: int, limit: int) -> list[dict[str, Any]]:
-    """The `limit` passages of all `documents` (url, title, text) that fit `question` best, by BM25.
+@dataclass(frozen=True)
+class Passage:
+    """A piece of a page, with the words that it is found by."""
 
-    Each is `{url, title, text, score}`, best first. The page's title counts as part of each of its passages.
-    """
-    cuts = [(url, title, piece) for url, title, text in documents for piece in passages(text, tokens)]
-    index = Index(words(f"{title}\n{piece}") for _, title, piece in cuts)
-    return [
-        dict(zip(("url", "title", "text"), cuts[number], strict=True), score=score)
-        for number, score in index.search(words(question), limit)
-    ]
+    url: str
+    title: str
+    text: str
+    words: list[str]
+
+
+def cut_up(url: str, title: str, text: str, tokens: int) -> list[Passage]:
+    """A page in passages of at most `tokens` estimated tokens. The page's title counts as part of each of them."""
+    return [Passage(url, title, piece, words(f"{title}\n{piece}")) for piece in passages(text, tokens)]
+
+
+def rank(question: str, candidates: Sequence[Passage], limit: int) -> list[dict[str, Any]]:
+    """The `limit` passages that fit `question` best, by BM25: each `{url, title, text, score}`, best first."""
+    index = Index(candidate.words for candidate in candidates)
+    found = ((candidates[number], score) for number, score in index.search(words(question), limit))
+    return [{"url": best.url, "title": best.title, "text": best.text, "score": score} for best, score in found]
 
 
 def _is_substantial(text: str, tokens: int) -> bool:
