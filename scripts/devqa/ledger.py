@@ -1,5 +1,6 @@
 """The attrition ledger: how many rows went in and out at every step, why, and at what cost."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -26,6 +27,10 @@ PARENTS = {
     "rated": "verified",
     "merged": "rated",
 }
+
+# Reasons of failed rows begin with one of these (devqa.steps.accounts).
+OUTCOMES = ("refused", "truncated", "empty", "error")
+_NUMBER = re.compile(r"(?<!HTTP )(?<![\w.])\d[\d,.]*(?!\w)")
 
 
 class Stage:
@@ -131,6 +136,11 @@ def funnel(
 
 
 def general(reason: str) -> str:
-    """A reason without its particulars (what follows a colon, numbers), so that equal faults are counted together."""
-    words = reason.split(":")[0].split()
-    return " ".join("N" if word.strip("(),.").replace(",", "").isdigit() else word for word in words)[:120]
+    """A reason without its particulars, so that equal faults are counted together.
+
+    What follows a colon is left out, but an outcome such as `error:` says too little alone and keeps what comes next;
+    numbers become N, but for HTTP's.
+    """
+    parts = reason.split(":")
+    head = ":".join(parts[: 2 if parts[0] in OUTCOMES else 1])
+    return " ".join(_NUMBER.sub("N", head).split())[:120]
