@@ -2,6 +2,7 @@
 
 import csv
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -45,15 +46,18 @@ def test_real_dialogues_run_to_the_end_and_no_row_is_missing(fresh):
     assert (again.code, again.rules) == (0, {})
 
 
-def test_the_embedded_default_runs_with_no_key_and_no_network(tmp_path):
+def test_make_run_needs_no_key_and_no_network_and_does_nothing_the_second_time(tmp_path):
     folder = copy_of_the_project(tmp_path / "project")
-    command = [os.fspath(ROOT / ".venv/bin/snakemake"), "--cores", "2", "--quiet", "rules"]
+    for name in ("Makefile", "requirements.lock"):
+        shutil.copy2(ROOT / name, folder / name)
+    (folder / ".venv").symlink_to(ROOT / ".venv")
     environment = {key: value for key, value in os.environ.items() if not key.endswith("_API_KEY")}
     for _ in range(2):
         completed = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1200, check=False
+            ["make", "run"], cwd=folder, env=environment, capture_output=True, text=True, timeout=1200, check=False
         )
         assert completed.returncode == 0, completed.stdout + completed.stderr
+        assert "results/reports/index.html" in completed.stdout
     assert "Nothing to be done" in completed.stdout + completed.stderr
     stages = ledger(folder)
     assert stages["dialogues"]["ok"] == 10
