@@ -32,8 +32,12 @@ rule all:
 
 
 onstart:
-    require_keys()
+    check_before_start()
 
 
 onsuccess:
     print(closing_words())
+
+
+onerror:
+    print(causes())

@@ -6,11 +6,14 @@ everything but data that a result depends on (see devqa.recipe).
 """
 
 import sys
+import time
+from pathlib import Path
 
 sys.path.insert(0, f"{workflow.basedir}/scripts")
 
 from snakemake.exceptions import WorkflowError
 
+from devqa import closing
 from devqa.config import described, root
 from devqa.config.layers import laid_over
 from devqa.config.models import asked_with
@@ -30,15 +33,16 @@ def explained(function, *arguments):
 
 
 SETTINGS = explained(root.load, laid_over(config, workflow.config_settings.overwrite_config))
-# Scripts see the validated configuration, with defaults filled in.
+# Snakemake hands `config` to every script: they see the validated configuration, with defaults filled in.
 config.clear()
 config.update(SETTINGS.model_dump(mode="json"))
 
-SOURCE_FILES = {name: explained(source_files, source.path) for name, source in SETTINGS.dialogues.items()}
+STARTED = time.time()
+SOURCE_FILES = {name: source_files(source.path) for name, source in SETTINGS.dialogues.items()}
 EVALUATION = SETTINGS.evaluation
 REPEATS = range(1, EVALUATION.repeats + 1)
 LOCAL = SETTINGS.search.engine == "local"
-CORPUS_FILES = explained(corpus_files, SETTINGS.search.corpus) if LOCAL else []
+CORPUS_FILES = corpus_files(SETTINGS.search.corpus) if LOCAL else []
 
 
 wildcard_constraints:
@@ -76,8 +80,9 @@ def asked(label, *sampling):
 
 
 def recipe_of(script, options=None, models=None, prompts=()):
-    """The recipe for scripts/<script>."""
-    return explained(recipe, workflow.basedir, script, options or {}, models, prompts)
+    """The recipe for scripts/<script>, as a function, because Snakemake would read braces in a string as wildcards."""
+    text = explained(recipe, workflow.basedir, script, options or {}, models, prompts)
+    return lambda wildcards: text
 
 
 def step_recipe(name, prompts=None, leave_out=()):
@@ -87,9 +92,9 @@ def step_recipe(name, prompts=None, leave_out=()):
     return recipe_of(f"{name}.py", options, {name: asked(step.model, step.sampling)}, prompts or [name])
 
 
-def require_keys():
-    """Refuse to start without the API keys of the models in use."""
-    explained(root.missing_keys, SETTINGS)
+def check_before_start():
+    """Refuse to start without the API keys of the models in use or with a cache that can't be written."""
+    explained(root.preflight, SETTINGS)
 
 
 def prompt_hashes():
@@ -100,5 +105,9 @@ def prompt_hashes():
 
 def closing_words():
     """What a person wants to know at the end of a run."""
-    words = "Reports: results/reports/index.html   Benchmark: results/benchmark.parquet"
-    return "\n".join(["", words, *(f"NOTE  {note}" for note in described.notes(SETTINGS))])
+    return "\n".join(["", *closing.summary(Path("results")), *(f"NOTE  {note}" for note in described.notes(SETTINGS))])
+
+
+def causes():
+    """Why jobs of this run failed, each cause once."""
+    return "\n".join(["", *closing.causes(Path("logs"), STARTED)])

@@ -27,7 +27,7 @@ rule answer:
             {"difficulties": EVALUATION.difficulties},
             {"answer": asked(wildcards.model, EVALUATION.sampling)},
             [f"answer/{wildcards.setting}"],
-        ),
+        )(wildcards),
     message:
         "Asking {wildcards.model} the benchmark's questions: {wildcards.setting}, repeat {wildcards.repeat}"
     script:

@@ -46,7 +46,7 @@ rule report:
         recipe=lambda wildcards: recipe_of(
             "report.py",
             {"model": described.model(SETTINGS, wildcards.model), "difficulties": EVALUATION.difficulties},
-        ),
+        )(wildcards),
     message:
         "Writing the report of {wildcards.model}"
     script:

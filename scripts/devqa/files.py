@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from devqa.errors import UserError
+
 
 @contextmanager
 def replacing(path: str | os.PathLike) -> Iterator[Path]:
@@ -14,13 +16,24 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
 
     Safe with several writers on a shared file system: each has a temporary file of its own name, and the
     rename is atomic. The folder is made where it is missing.
+
+    Raises:
+        UserError: the file system does not take it: full, read-only, no permission.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{unique_name()}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         temporary.replace(path)
+    except FileNotFoundError:
+        # The block wrote nothing: that is no matter of the file system.
+        raise
+    except OSError as error:
+        cause = error.strerror or error
+        raise UserError(
+            f"{path} can't be written ({cause}): make room or mend the permissions, and run again"
+        ) from error
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -40,7 +40,7 @@ class Job:
 def job(snakemake: "Snakemake") -> Iterator[Job]:
     """Run a script's body: its log goes to the rule's log file and, as far as it concerns people, to the screen.
 
-    A `UserError` ends the script with its message and exit code 1, without a traceback.
+    A `UserError` ends the script with its message and exit code 1, Ctrl-C with 130, both without a traceback.
     """
     _log_to(snakemake.log[0])
     try:
@@ -48,6 +48,9 @@ def job(snakemake: "Snakemake") -> Iterator[Job]:
     except UserError as error:
         logging.getLogger("devqa").error("%s: %s", snakemake.rule, error)
         _leave(1)
+    except KeyboardInterrupt:
+        logging.getLogger("devqa").error("%s: interrupted; give the same command again to go on", snakemake.rule)
+        _leave(130)
 
 
 def _log_to(path: str) -> None:

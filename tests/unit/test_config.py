@@ -51,9 +51,11 @@ def test_the_default_is_valid(raw):
         (("models", "smollm2"), {"base_url": "http://me:pw@host/v1"}, "use api_key_env"),
         (("models", "smollm2", "weights"), "missing.gguf", "models.smollm2.weights: there is no file missing.gguf"),
         (("models", "a/b"), {"base_url": "http://127.0.0.1:1/v1"}, "models.a/b: 'a/b' must match"),
+        (("models", "index"), {"base_url": "http://127.0.0.1:1/v1"}, "models.index: the name 'index' is taken"),
+        (("dialogues", "example", "path"), "no/such.jsonl", "dialogues.example.path: 'no/such.jsonl' does not exist"),
         (("dialogues",), {}, "dialogues: dictionary should have at least 1 item"),
         (("dialogues", "example", "shards"), 0, "dialogues.example.shards"),
-        (("steps", "check", "date"), "yesterday", "steps.check.date: 'yesterday' must match"),
+        (("steps", "check", "date"), "yesterday", "steps.check.date: input should be a valid date"),
         (("steps", "generate"), None, "steps.generate: input should be a valid dictionary"),
         (("models", "smollm2", "sampling", "top_p"), 2, "models.smollm2.sampling.top_p"),
     ],
@@ -68,6 +70,11 @@ def test_a_bad_value_is_refused_by_its_key(raw, path, value, says):
     assert message.startswith("The configuration has ")
 
 
+def test_a_date_needs_no_quotes(raw):
+    raw["steps"]["check"]["date"] = yaml.safe_load("2026-11-01")
+    assert root.load(raw).steps.check.model_dump(mode="json")["date"] == "2026-11-01"
+
+
 def test_a_missing_key_is_named(raw):
     del raw["steps"]["verify"]["model"]
     assert "steps.verify.model: missing" in refusal(raw)
@@ -79,15 +86,23 @@ def test_all_problems_come_in_one_message(raw):
     assert refusal(raw).startswith("The configuration has 2 problems:\n")
 
 
-def test_every_missing_api_key_is_named_with_its_users(raw, monkeypatch):
+def test_every_missing_api_key_is_named_with_its_users(raw, monkeypatch, tmp_path):
+    raw["cache_dir"] = str(tmp_path / "cache")
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     raw["models"]["paid"] = {"base_url": "http://127.0.0.1:1/v1", "api_key_env": "NO_SUCH_KEY"}
-    root.missing_keys(root.load(raw))  # nobody uses it
+    root.preflight(root.load(raw))  # nobody uses it
     raw["steps"]["check"]["model"] = "paid"
     with pytest.raises(UserError, match=r"NO_SUCH_KEY is not set \(needed by steps.check.model\)"):
-        root.missing_keys(root.load(raw))
+        root.preflight(root.load(raw))
     monkeypatch.setenv("NO_SUCH_KEY", "x")
-    root.missing_keys(root.load(raw))
+    root.preflight(root.load(raw))
+
+
+def test_a_cache_that_can_t_be_written_is_refused(raw, tmp_path):
+    (tmp_path / "file").touch()
+    raw["cache_dir"] = str(tmp_path / "file" / "cache")
+    with pytest.raises(UserError, match=r"cache_dir: .*file/cache can't be made"):
+        root.preflight(root.load(raw))
 
 
 def over(overlay):

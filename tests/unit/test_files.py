@@ -1,10 +1,12 @@
 """Files that appear whole or not at all."""
 
+import errno
 import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from devqa.errors import UserError
 from devqa.files import replacing, unique_name
 
 
@@ -58,3 +60,11 @@ def test_several_writers_do_not_meet(tmp_path):
 def test_names_are_not_given_twice():
     assert len({unique_name() for _ in range(1000)}) == 1000
     assert str(os.getpid()) in unique_name()
+
+
+@pytest.mark.parametrize("fault", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+def test_what_the_file_system_refuses_is_a_message_with_the_path(tmp_path, fault):
+    with pytest.raises(UserError, match=r"out\.txt can't be written \(") as caught, replacing(tmp_path / "out.txt"):
+        raise OSError(fault, os.strerror(fault))
+    assert os.strerror(fault) in str(caught.value)
+    assert not list(tmp_path.iterdir())

@@ -143,7 +143,7 @@ def test_when_one_shard_can_not_be_written_none_appears(tmp_path, monkeypatch):
         return real(path, name)
 
     monkeypatch.setattr(tables, "writer", failing)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(UserError, match="can't be written .disk full"):
         run([file], tmp_path / "out", 3)
     assert list((tmp_path / "out").iterdir()) == []
 

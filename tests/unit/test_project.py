@@ -25,7 +25,7 @@ def locked(file):
 def test_the_readme_s_configuration_is_valid(monkeypatch):
     monkeypatch.chdir(ROOT)
     (example,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
-    overlay = yaml.safe_load(example)
+    overlay = yaml.safe_load(example.replace("data/wildchat/*.parquet", "examples/*.jsonl"))
     default = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
     merged = {**default, **overlay, "models": {**default["models"], **overlay["models"]}}
     config = root.load(laid_over(merged, overlay))

@@ -324,3 +324,8 @@ def test_the_leaderboard_sorts_with_undefined_last(tmp_path):
         "bcad",
         "ascending",
     ]
+
+
+def test_the_leaderboard_s_columns_are_those_of_its_rows():
+    (row,) = data.leaderboard_rows([report([bench(0)])])
+    assert list(row) == data.LEADERBOARD

@@ -98,6 +98,11 @@ def test_the_model_sees_what_the_user_said_and_not_the_assistant():
     assert "Language: zh" in last
 
 
+def test_a_pair_has_the_language_that_it_is_written_in():
+    assert one(question="Каково значение client_max_body_size по умолчанию?")["language"] == "ru"
+    assert one(question="413?")["language"] == "en"
+
+
 def test_one_answer_is_paid_for_once_though_it_becomes_several_rows():
     rows = generated([dialogue()], [document()], Model.saying([answered({"pairs": [pair()] * 3})]), pairs=3)
     assert [len(row["usage"]) for row in rows] == [1, 0, 0]

@@ -73,6 +73,7 @@ def test_a_dead_endpoint_stops_with_one_message(fresh):
     run = fresh.run("--until", "queries")
     assert run.code != 0
     assert "models.worker.base_url: nothing answers at http://127.0.0.1:9/v1" in run.output
+    assert "ERROR  queries: models.worker.base_url" in run.output
     assert "Traceback" not in run.output
 
 
@@ -94,6 +95,33 @@ def test_a_missing_key_is_refused_before_any_job_starts(fresh):
     assert "NO_SUCH_KEY is not set (needed by steps.queries.model" in run.output
     assert not run.rules
     assert not (fresh.folder / "results").exists()
+
+
+def test_braces_in_the_configuration_are_no_wildcards(fresh):
+    fresh.config["models"]["worker"]["extra_body"] = {"stop": "{stop}"}
+    fresh.config["models"]["worker"]["model"] = "org/name:{tag}"
+    run = fresh.run("--until", "queries")
+    assert run.code == 0, run.output
+    assert {body["stop"] for body in fresh.endpoint.requests} == {"{stop}"}
+
+
+def test_files_with_braces_in_their_names_are_refused(fresh):
+    (fresh.folder / "mine/dialogues.jsonl").rename(fresh.folder / "mine/d{1}.jsonl")
+    (fresh.folder / "examples/web/{x}.html").write_text("<p>text</p>")
+    run = fresh.run("--dry-run")
+    assert run.code != 0
+    for key in ("dialogues.mine.path: mine/d{1}.jsonl", "search.corpus: examples/web/{x}.html"):
+        assert f"{key} has braces in its name" in run.output
+
+
+def test_the_end_of_a_run_names_what_failed(fresh):
+    fresh.endpoint.reply = lambda body: Reply(text=None)
+    run = fresh.run()
+    assert run.code == 0, run.output
+    assert "benchmark.parquet (0 rows)" in run.output
+    assert "FAILED  queries: 6 of 6 rows: empty: the answer is empty" in run.output
+    assert "--forcerun" in run.output
+    assert (fresh.folder / "results/reports/leaderboard.csv").read_text().startswith("model,setting,")
 
 
 BAD_CONFIGURATIONS = {

@@ -3,7 +3,7 @@
 import difflib
 import os
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any
@@ -16,6 +16,8 @@ from devqa.config.models import Model
 from devqa.config.sources import Clean, Fetch, Ingest, Search, Source
 from devqa.config.steps import Steps
 from devqa.errors import UserError
+from devqa.ingest.sources import source_files
+from devqa.web.corpus_files import corpus_files
 
 # Names become folders, file names and wildcards.
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -62,13 +64,13 @@ def load(raw: Mapping[str, Any]) -> Config:
         config = Config.model_validate(dict(raw))
     except ValidationError as error:
         raise _refusal(_describe(problem) for problem in error.errors()) from None
-    if problems := [*_unknown_models(config), *_repeated(config), *_missing_files(config)]:
+    if problems := [*_unknown_models(config), *_taken_names(config), *_repeated(config), *_missing_files(config)]:
         raise _refusal(problems)
     return config
 
 
-def missing_keys(config: Config) -> None:
-    """Refuse to start while an API key is missing from the environment.
+def preflight(config: Config) -> None:
+    """Refuse to start while an API key is missing from the environment, or the cache can't be written.
 
     Raises:
         UserError: names every variable that is not set, and the models that need it.
@@ -78,6 +80,13 @@ def missing_keys(config: Config) -> None:
         for label, keys in config.used_models().items()
         if (variable := config.models[label].api_key_env) and not os.environ.get(variable)
     ]
+    try:
+        Path(config.cache_dir).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problems.append(f"cache_dir: {config.cache_dir} can't be made ({error.strerror}): name a folder that can")
+    else:
+        if not os.access(config.cache_dir, os.W_OK):
+            problems.append(f"cache_dir: {config.cache_dir} can't be written: mend its permissions or name another")
     if problems:
         raise _refusal(problems)
 
@@ -141,9 +150,27 @@ def _repeated(config: Config) -> Iterator[str]:
 
 
 def _missing_files(config: Config) -> Iterator[str]:
-    if config.search.engine == "local" and not Path(config.search.corpus).exists():
-        yield f"search.corpus: there is no {config.search.corpus} below the working directory"
+    for name, source in config.dialogues.items():
+        yield from _listing(f"dialogues.{name}.path", source_files, source.path)
+    if config.search.engine == "local":
+        yield from _listing("search.corpus", corpus_files, config.search.corpus)
     for label in config.used_models().keys() & config.models.keys():
         weights = config.models[label].weights or ""
         if weights.endswith(".gguf") and not weights.startswith("hf:") and not Path(weights).is_file():
             yield f"models.{label}.weights: there is no file {weights}"
+
+
+def _taken_names(config: Config) -> Iterator[str]:
+    # A model's report is results/reports/<model>.html, and these names have pages or files of their own there.
+    for label in config.models.keys() & {"index", "leaderboard"}:
+        yield f"models.{label}: the name '{label}' is taken by the reports' own files: choose another"
+
+
+def _listing(key: str, files: Callable[[str], list[str]], path: str) -> Iterator[str]:
+    """What is wrong with the files that `path` stands for."""
+    try:
+        for file in files(path):
+            if "{" in file or "}" in file:
+                yield f"{key}: {file} has braces in its name, which Snakemake takes for wildcards: rename it"
+    except UserError as error:
+        yield f"{key}: {error}"

@@ -1,5 +1,7 @@
 """The steps that ask a model, from dialogues to a benchmark (SimpleDevQA, section 4)."""
 
+import datetime
+
 from pydantic import Field
 
 from devqa.config.base import Section
@@ -39,7 +41,7 @@ class Check(Step):
     """Is the pair a good one (4.3)? `date` is the day for which answers must hold."""
 
     sampling: Sampling = Sampling(max_tokens=1_500)
-    date: str = Field(pattern=r"^\d{4}-\d{2}-\d{2}$")
+    date: datetime.date
 
 
 class Verify(Step):

@@ -40,7 +40,7 @@ def source_files(path: str) -> list[str]:
         state = "is not of a supported format" if where.is_file() else "holds no file of a supported format"
         state = state if where.exists() or _is_glob(path) else "does not exist"
         raise UserError(
-            f"dialogues: '{path}' {state}. Give a file, a folder or a glob of files that end in {', '.join(SUPPORTED)}"
+            f"'{path}' {state}. Give a file, a folder or a glob of files that end in {', '.join(SUPPORTED)}"
         )
     return files
 

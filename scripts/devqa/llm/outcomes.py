@@ -47,6 +47,11 @@ def answer(record: Record, cached: bool) -> Answer:
     )
 
 
+# What is kept of an answer that can't be used: enough to see what was wrong with it.
+_LONGEST_RAW = 100_000
+_MOST_TOKENS = 10**12
+
+
 def failed(reason: str) -> Record:
     """The record of a request that got no usable response."""
     return _record("error", reason, None, {})
@@ -62,7 +67,7 @@ def read(completion: dict[str, Any], schema: dict[str, Any] | None) -> Record:
     choices = completion.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return _record("error", _without_choices(completion), None, completion)
-    message = choices[0].get("message") or {}
+    message = _dict(choices[0].get("message"))
     content = _content(message)
     text = visible(content)
     refusal = message.get("refusal")
@@ -89,19 +94,30 @@ def read(completion: dict[str, Any], schema: dict[str, Any] | None) -> Record:
 def _record(
     outcome: Outcome, reason: str, raw: str | None, completion: dict[str, Any], text: str = "", data: Any = None
 ) -> Record:
-    usage = completion.get("usage") or {}
+    usage = _dict(completion.get("usage"))
     return {
         "outcome": outcome,
         "reason": whole(reason),
         "text": text,
         "data": data,
-        "raw": "" if outcome == "ok" or raw is None else whole(raw),
-        "input_tokens": usage.get("prompt_tokens") or 0,
-        "output_tokens": usage.get("completion_tokens") or 0,
-        "reasoning_tokens": (usage.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0,
-        "cached_tokens": (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
+        "raw": "" if outcome == "ok" or raw is None else whole(raw[:_LONGEST_RAW]),
+        "input_tokens": _count(usage, "prompt_tokens"),
+        "output_tokens": _count(usage, "completion_tokens"),
+        "reasoning_tokens": _count(_dict(usage.get("completion_tokens_details")), "reasoning_tokens"),
+        "cached_tokens": _count(_dict(usage.get("prompt_tokens_details")), "cached_tokens"),
         "model": whole(str(completion.get("model") or "")),
     }
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    """An object of the response; anything else counts as absent: endpoints send all sorts of things."""
+    return value if isinstance(value, dict) else {}
+
+
+def _count(usage: dict[str, Any], key: str) -> int:
+    """A number of tokens; 0 where there is none that makes sense."""
+    value = usage.get(key)
+    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else 0
 
 
 def _content(message: dict[str, Any]) -> str:

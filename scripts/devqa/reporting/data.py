@@ -11,6 +11,16 @@ from devqa.tables import Row
 COMPOSITION = ("language", "difficulty", "source")
 
 
+# The columns of leaderboard.csv.
+LEADERBOARD = [
+    *("model", "setting"),
+    *(name for metric in SHARES for name in (metric, f"{metric}_spread")),
+    *TOKENS,
+    *("usd", "usd_per_answer", "repeats"),
+    *COUNTS,
+]
+
+
 def report_data(
     model: dict[str, Any], benchmark: list[Row], answers: list[Row], grades: list[Row], scores: list[Row]
 ) -> dict[str, Any]:
@@ -49,8 +59,7 @@ def report_data(
 def leaderboard_rows(models: Iterable[dict[str, Any]]) -> list[Row]:
     """One flat row per model and setting, best F-score first within a setting; null where undefined.
 
-    Keys: `model, setting`, each of `co, in, na, cga, f_score` with `…_spread`, `input_tokens, output_tokens,
-    tokens` (averages per answer), `usd, usd_per_answer, repeats`, and the counts (averages over repeats).
+    Its keys are `LEADERBOARD`: shares with spread, tokens as averages per answer, counts as averages over repeats.
 
     Args:
         models: as `report_data` gives them; `rows` and `runs` are not used.

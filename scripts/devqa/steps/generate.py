@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from devqa.language import detect
 from devqa.llm.chat import Answer, Chat, Request
 from devqa.prompts import Prompt
 from devqa.steps.accounts import asked
@@ -144,6 +145,8 @@ def _rows(
             row |= rejected("no usable reference")
         elif len(given) >= number:
             row |= _pair(given[number - 1], sentences)
+            # Models slip into another language than the one asked for; results are told apart by the true one.
+            row["language"] = detect(row["question"]) or row["language"]
         elif answer.outcome == "ok":
             row |= failed("the model wrote fewer pairs than asked for")
         yield row | {"pair_id": _identifier(row)}

@@ -17,11 +17,11 @@ def corpus_files(path: str | os.PathLike) -> list[str]:
     root = Path(path)
     if root.is_file():
         if root.suffix != ".parquet":
-            raise UserError(f"search.corpus: {path} is no corpus: name a folder of pages or a .parquet file")
+            raise UserError(f"{path} is no corpus: name a folder of pages or a .parquet file")
         return [str(root)]
     if not root.is_dir():
-        raise UserError(f"search.corpus: there is no {path}: name a folder of pages or a .parquet file")
+        raise UserError(f"there is no {path}: name a folder of pages or a .parquet file")
     files = sorted(str(file) for file in root.rglob("*") if file.suffix.lower() in TYPES and file.is_file())
     if not files:
-        raise UserError(f"search.corpus: {path} holds no pages: put {', '.join(TYPES)} files there")
+        raise UserError(f"{path} holds no pages: put {', '.join(TYPES)} files there")
     return files

@@ -1,0 +1,49 @@
+"""What is said at the end of a run."""
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+# As `devqa.job` writes them: the time, the level, and a message that may have several lines.
+_ENTRY = re.compile(r"^\d{4}-\d\d-\d\d [\d:,]+ ([A-Z]+) ")
+
+
+def summary(results: Path) -> list[str]:
+    """Lines about what a run has made in `results`: where the reports are, how much there is, and what failed."""
+    funnel = results / "funnel.csv"
+    if not (results / "reports/index.html").exists() or not funnel.exists():
+        return []
+    with funnel.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    kept = sum(int(row["rows_out"]) for row in rows if row["stage"] == "merged" and row["status"] == "ok")
+    lines = [f"Reports: {results}/reports/index.html   Benchmark: {results}/benchmark.parquet ({kept} rows)"]
+    failed = [row for row in rows if row["status"] == "failed"]
+    lines += [f"FAILED  {row['stage']}: {row['rows_out']} of {row['rows_in']} rows: {row['reason']}" for row in failed]
+    if failed:
+        lines.append("Failed rows, and only they, are asked about again with --forcerun and the rule's name.")
+    return lines
+
+
+def causes(logs: Path, since: float) -> list[str]:
+    """The errors in the log files that were written after `since` (seconds since the epoch), each once.
+
+    What was unexpected is named by its log file.
+    """
+    errors: dict[str, None] = {}
+    for log in sorted(logs.rglob("*.log")):
+        if log.stat().st_mtime >= since:
+            errors |= dict.fromkeys(_errors(log))
+    return [f"ERROR  {error}" for error in errors]
+
+
+def _errors(log: Path) -> Iterator[str]:
+    entry: list[str] | None = None
+    for line in [*log.read_text(encoding="utf-8", errors="replace").splitlines(), "0000-00-00 0 END "]:
+        start = _ENTRY.match(line)
+        if start and entry:
+            yield f"{entry[0]} (see {log})" if entry[0] == "unexpected error" else "\n".join(entry)
+        if start:
+            entry = [line[start.end() :]] if start[1] == "ERROR" else None
+        elif entry:
+            entry.append(line)
