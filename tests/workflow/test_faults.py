@@ -17,7 +17,7 @@ from workflow.conftest import write_dialogues
 
 
 def test_kill_9_in_mid_batch_loses_no_answer(fresh):
-    """Acceptance: the next run sends only the requests that had not been answered."""
+    """The next run sends only the requests that had not been answered."""
     write_dialogues(fresh.folder / "mine/dialogues.jsonl", range(40))
     fresh.config["dialogues"]["mine"]["shards"] = 1
     fresh.config["models"]["worker"]["limits"] = {"concurrency": 4}
