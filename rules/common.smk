@@ -79,9 +79,14 @@ def asked(label, *sampling):
     return asked_with(label, SETTINGS.models[label], *sampling)
 
 
-def recipe_of(script, options=None, models=None, prompts=()):
-    """The recipe for scripts/<script>, as a function, because Snakemake would read braces in a string as wildcards."""
-    text = explained(recipe, workflow.basedir, script, options or {}, models, prompts)
+def recipe_text(script, options=None, models=None, prompts=()):
+    """The recipe for scripts/<script>."""
+    return explained(recipe, workflow.basedir, script, options or {}, models, prompts)
+
+
+def recipe_of(*arguments, **named):
+    """The recipe of a job, whatever its wildcards. A function, because in a string Snakemake reads braces as wildcards."""
+    text = recipe_text(*arguments, **named)
     return lambda wildcards: text
 
 

@@ -22,12 +22,12 @@ rule answer:
         mem_mb=1500,
         runtime=480,
     params:
-        recipe=lambda wildcards: recipe_of(
+        recipe=lambda wildcards: recipe_text(
             "answer.py",
             {"difficulties": EVALUATION.difficulties},
             {"answer": asked(wildcards.model, EVALUATION.sampling)},
             [f"answer/{wildcards.setting}"],
-        )(wildcards),
+        ),
     message:
         "Asking {wildcards.model} the benchmark's questions: {wildcards.setting}, repeat {wildcards.repeat}"
     script:

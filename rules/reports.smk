@@ -43,10 +43,10 @@ rule report:
         mem_mb=2000,
         runtime=30,
     params:
-        recipe=lambda wildcards: recipe_of(
+        recipe=lambda wildcards: recipe_text(
             "report.py",
             {"model": described.model(SETTINGS, wildcards.model), "difficulties": EVALUATION.difficulties},
-        )(wildcards),
+        ),
     message:
         "Writing the report of {wildcards.model}"
     script:

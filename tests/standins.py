@@ -68,3 +68,15 @@ def assert_sound(rows: Sequence[Row], table: str) -> None:
         assert bool(row["reason"]) == (row["status"] != "ok"), row
         assert row.get("outcome") in (None, "ok") or row["status"] == "failed", row
     pa.Table.from_pylist(list(rows), schema=SCHEMAS[table])
+
+
+def reference_row(dialogue: str, rank: int, text: str) -> dict[str, Any]:
+    """What a step needs of a row of `references` or `condensed`."""
+    return {
+        "dialogue_id": dialogue,
+        "rank": rank,
+        "url": f"https://e/{rank}",
+        "title": "Core",
+        "text": text,
+        "status": "ok",
+    }

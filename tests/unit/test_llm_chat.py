@@ -237,7 +237,8 @@ def test_what_is_wholly_cached_loads_no_client_and_needs_no_endpoint(tmp_path):
         "assert answer.cached and answer.text == 'ok'\n"
         "assert not {'openai', 'aiohttp', 'jsonschema', 'json_repair'} & set(sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, env=_environment())
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=_environment())
+    assert completed.returncode == 0, completed.stderr
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,8 @@ from devqa.steps.answer import answer
 from devqa.steps.grade import grade
 from devqa.steps.questions import asked
 from replies import reply
-from scripted import Reply, ScriptedEndpoint
+from scripted import Reply
 from standins import Model, answered, assert_sound, broken_prompt, prompt, unusable
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    with ScriptedEndpoint() as server:
-        yield server
 
 
 def question(name, text=None, target="1m", difficulty="easy"):

@@ -7,14 +7,8 @@ from hypothesis import strategies as st
 from devqa.errors import UserError
 from devqa.steps.check import CRITERIA, check
 from replies import reply
-from scripted import Reply, ScriptedEndpoint
+from scripted import Reply
 from standins import Model, answered, assert_sound, broken_prompt, prompt, unusable
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    with ScriptedEndpoint() as server:
-        yield server
 
 
 def pair(name="p", question="What is the default?"):

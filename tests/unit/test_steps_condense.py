@@ -8,29 +8,16 @@ from devqa.errors import UserError
 from devqa.steps.condense import condense
 from devqa.tokens import estimate
 from replies import reply
-from scripted import Reply, ScriptedEndpoint
-from standins import NOT_OK, Model, answered, assert_sound, broken_prompt, prompt, unusable
+from scripted import Reply
+from standins import NOT_OK, Model, answered, assert_sound, broken_prompt, prompt, reference_row, unusable
 
 SHORT = "The default is 1m."
 LONG = "\n\n".join(f"Paragraph {number} says something about nginx and sizes." for number in range(40))
 LIMIT = 100
 
 
-@pytest.fixture(scope="module")
-def endpoint():
-    with ScriptedEndpoint() as server:
-        yield server
-
-
 def reference(name="d", rank=1, text=LONG):
-    return {
-        "dialogue_id": name,
-        "rank": rank,
-        "url": f"https://e/{rank}",
-        "title": "Core",
-        "text": text,
-        "status": "ok",
-    }
+    return reference_row(name, rank, text)
 
 
 def subject(name="d", topics=("nginx",), wanted=("nginx body size", "nginx 413")):

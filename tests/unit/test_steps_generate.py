@@ -11,16 +11,10 @@ from devqa.prompts import Prompt
 from devqa.steps.generate import generate, schema
 from devqa.tokens import estimate
 from replies import reply
-from scripted import Reply, ScriptedEndpoint
-from standins import Model, answered, assert_sound, broken_prompt, prompt, unusable
+from scripted import Reply
+from standins import Model, answered, assert_sound, broken_prompt, prompt, reference_row, unusable
 
 TEXT = "client_max_body_size sets the limit.\nIts default is `1m`.\nA larger body gets the error 413."
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    with ScriptedEndpoint() as server:
-        yield server
 
 
 def dialogue(name="d", language="en"):
@@ -36,14 +30,7 @@ def dialogue(name="d", language="en"):
 
 
 def document(name="d", rank=1, text=TEXT):
-    return {
-        "dialogue_id": name,
-        "rank": rank,
-        "url": f"https://e/{rank}",
-        "title": "Core",
-        "text": text,
-        "status": "ok",
-    }
+    return reference_row(name, rank, text)
 
 
 def generated(dialogues, documents, model, pairs=2, tokens=500, demonstrations=1):

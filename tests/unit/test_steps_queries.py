@@ -8,14 +8,8 @@ from devqa.errors import UserError
 from devqa.steps.queries import queries
 from devqa.tokens import estimate
 from replies import reply
-from scripted import Reply, ScriptedEndpoint
+from scripted import Reply
 from standins import Model, answered, assert_sound, broken_prompt, prompt, unusable
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    with ScriptedEndpoint() as server:
-        yield server
 
 
 @pytest.fixture

@@ -7,16 +7,10 @@ from hypothesis import strategies as st
 from devqa.errors import UserError
 from devqa.steps.verify import CONTRADICTED, NOT_ENOUGH, SUPPORTED, verify
 from replies import reply, step_of
-from scripted import Reply, ScriptedEndpoint
+from scripted import Reply
 from standins import Model, answered, assert_sound, broken_prompt, prompt, unusable
 
 VERDICTS = (SUPPORTED, CONTRADICTED, NOT_ENOUGH)
-
-
-@pytest.fixture(scope="module")
-def endpoint():
-    with ScriptedEndpoint() as server:
-        yield server
 
 
 @pytest.fixture

@@ -9,6 +9,11 @@ from devqa.llm.parsing import parse_json, visible, whole
 Outcome = Literal["ok", "refused", "truncated", "empty", "error"]
 
 
+# What is kept of an answer that can't be used: enough to see what was wrong with it.
+_LONGEST_RAW = 100_000
+_MOST_TOKENS = 10**12
+
+
 @dataclass(frozen=True)
 class Answer:
     """One model's answer to one request.
@@ -45,11 +50,6 @@ def answer(record: Record, cached: bool) -> Answer:
         output_tokens=record["output_tokens"],
         cached=cached,
     )
-
-
-# What is kept of an answer that can't be used: enough to see what was wrong with it.
-_LONGEST_RAW = 100_000
-_MOST_TOKENS = 10**12
 
 
 def failed(reason: str) -> Record:

@@ -1,6 +1,6 @@
 """references → condensed: long documents cut to what bears on the dialogue (SimpleDevQA, 4.2)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from devqa.llm.chat import Answer, Chat, Request
 from devqa.prompts import Prompt
@@ -28,23 +28,23 @@ def condense(
     """
     subjects = {row["dialogue_id"]: row for row in queries}
     references = sorted(references, key=lambda row: (row["dialogue_id"], row["rank"]))
-    long = [row for row in references if estimate(row["text"]) > document_tokens]
-    answers = iter(
-        chat.ask([_request(row, subjects[row["dialogue_id"]], chat, prompt, document_tokens) for row in long])
-    )
-    return list(_rows(references, document_tokens, answers, chat.label))
+    long = [number for number, row in enumerate(references) if estimate(row["text"]) > document_tokens]
+    requests = [
+        _request(references[number], subjects[references[number]["dialogue_id"]], chat, prompt, document_tokens)
+        for number in long
+    ]
+    answers = dict(zip(long, chat.ask(requests), strict=True))
+    return [_row(row, answers.get(number), document_tokens, chat.label) for number, row in enumerate(references)]
 
 
-def _rows(references: Sequence[Row], document_tokens: int, answers: Iterator[Answer], label: str) -> Iterator[Row]:
-    for row in references:
-        if estimate(row["text"]) <= document_tokens:
-            yield {**picked(row, "condensed"), "method": "whole", "text": row["text"], "usage": [], **OK}
-            continue
-        answer = next(answers)
-        text = cut(answer.text.strip(), document_tokens)
-        nothing = answer.outcome == "ok" and plain(text).strip(" .\"'") == "nothing"
-        verdict = rejected("nothing in it bears on the dialogue") if nothing else {}
-        yield {**picked(row, "condensed"), "method": "model", "text": text, **asked(label, answer), **verdict}
+def _row(row: Row, answer: Answer | None, document_tokens: int, label: str) -> Row:
+    """The condensed reference; without an `answer` the document is short enough as it is."""
+    if answer is None:
+        return {**picked(row, "condensed"), "method": "whole", "text": row["text"], "usage": [], **OK}
+    text = cut(answer.text.strip(), document_tokens)
+    nothing = answer.outcome == "ok" and plain(text).strip(" .\"'") == "nothing"
+    verdict = rejected("nothing in it bears on the dialogue") if nothing else {}
+    return {**picked(row, "condensed"), "method": "model", "text": text, **asked(label, answer), **verdict}
 
 
 def _request(row: Row, subject: Mapping, chat: Chat, prompt: Prompt, document_tokens: int) -> Request:
