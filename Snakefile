@@ -13,12 +13,15 @@ configfile: f"{workflow.basedir}/config.yaml"
 
 
 include: "rules/common.smk"
+include: "rules/models.smk"
 include: "rules/dialogues.smk"
 include: "rules/references.smk"
 include: "rules/pairs.smk"
 include: "rules/benchmark.smk"
 include: "rules/evaluation.smk"
 include: "rules/reports.smk"
+include: "rules/bill.smk"
+include: "rules/cache.smk"
 
 
 rule all:
@@ -33,11 +36,14 @@ rule all:
 
 onstart:
     check_before_start()
+    start_servers()
 
 
 onsuccess:
+    stop_servers()
     print(closing_words())
 
 
 onerror:
+    stop_servers()
     print(causes())

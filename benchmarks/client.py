@@ -1,142 +1,113 @@
-"""Requests a second of our client, the plain SDK and bare aiohttp, against one scripted server in a process of its own.
+"""Requests a second of our client and of its peers, measured side by side against one prepared server.
 
-    PYTHONPATH=scripts:tests .venv/bin/python benchmarks/client.py [--delay 0.05] [--in-flight 32 128 512]
+    .venv/bin/python benchmarks/client.py                                  # ours, bare aiohttp, the plain SDK
+    python3 -m venv /tmp/peers && /tmp/peers/bin/pip install -r benchmarks/requirements.txt
+    .venv/bin/python benchmarks/client.py --peers /tmp/peers/bin/python    # and lm-eval, inspect-ai
 
-Ours runs with everything on: cache, schema validation, progress. Ratios within one run count more than figures:
-the server has one core and the client the other.
+The server (`server.py`) and every client run in processes of their own; all send the same prompts of about 1 kB and
+get the same answer of about 300 tokens. Ours runs with everything on: cache, validation, progress. Only the sending of
+requests is timed, connecting included. Of several repeats the fastest counts, for each client: what else the
+machine does can only slow one down. Ratios within one run count more than figures. With the peers it takes
+about a quarter of an hour.
 """
 
 import argparse
-import asyncio
-import multiprocessing
+import json
+import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Coroutine
-from multiprocessing.connection import Connection
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
-SCHEMA = {
-    "type": "object",
-    "properties": {"grade": {"type": "string", "enum": ["A", "B"]}, "reason": {"type": "string", "maxLength": 2000}},
-    "required": ["grade", "reason"],
-    "additionalProperties": False,
-}
-ANSWER = {"grade": "A", "reason": "because " * 150}
-FORMAT = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA}}
+HERE = Path(__file__).parent
+OWN = ["aiohttp", "ours", "sdk"]
+PEERS = ["lm-eval", "inspect-ai"]
+
+Figures = dict[str, float]
 
 
-def messages(number: int) -> list[dict[str, str]]:
-    """A prompt of about 1 kB that no other request has."""
-    return [{"role": "user", "content": f"{number} " + "Is this answer correct? " * 40}]
+@contextmanager
+def serving(delay_s: float) -> Iterator[str]:
+    """The base URL of a server that answers after `delay_s`, in a process of its own."""
+    command = [sys.executable, str(HERE / "server.py"), "--delay", str(delay_s)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:  # noqa: S603
+        yield server.stdout.readline().strip()
+        # Its standard input closes here, and that ends it.
+        server.communicate()
 
 
-def serve(delay_s: float, connection: Connection) -> None:
-    """Run the server until the other end of `connection` closes."""
-    from scripted import ScriptedEndpoint
+def figures(python: str, script: str, client: str, url: str, in_flight: int, seconds: float) -> Figures:
+    """What one client reached in a process of its own: `rate` in requests/s, `cpu_ms` per request.
 
-    with ScriptedEndpoint(lambda body: ANSWER, delay_s=delay_s) as server:
-        connection.send(server.base_url)
-        connection.poll(None)
-
-
-def ours(url: str, in_flight: int, count: int) -> None:
-    """`devqa.llm.chat` with an empty cache."""
-    from devqa.config.models import Model, asked_with
-    from devqa.llm.cache import Cache
-    from devqa.llm.chat import Chat, Request
-
-    model = Model(base_url=url, limits={"concurrency": in_flight})
-    requests = [Request(tuple(messages(number)), SCHEMA) for number in range(count)]
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Chat(asked_with("scripted", model), model.model_dump(), Cache(folder), "benchmark") as chat,
-    ):
-        if any(answer.data != ANSWER for answer in chat.ask(requests)):
-            raise RuntimeError("not all requests were answered")
+    Raises:
+        RuntimeError: it failed; with what it said last.
+    """
+    command = [python, str(HERE / script), client, url, str(in_flight), str(seconds)]
+    done = subprocess.run(command, capture_output=True, text=True)  # noqa: S603
+    if done.returncode:
+        raise RuntimeError(f"{client} failed: {done.stderr.strip()[-2000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
 
 
-def plain_sdk(url: str, in_flight: int, count: int) -> None:
-    """`AsyncOpenAI().chat.completions.create`, as its README shows it."""
-    import openai
-
-    async def run() -> None:
-        async with openai.AsyncOpenAI(base_url=url, api_key="none") as client:
-
-            async def one(number: int) -> None:
-                await client.chat.completions.create(
-                    model="m",
-                    messages=messages(number),
-                    response_format=FORMAT,  # type: ignore[arg-type]
-                )
-
-            await bounded(one, in_flight, count)
-
-    asyncio.run(run())
+def fastest(options: argparse.Namespace, url: str, in_flight: int) -> dict[str, Figures]:
+    """The best figures of each client; the repeats go round all clients, so that all meet the same machine."""
+    clients = [(sys.executable, "clients.py", client) for client in OWN]
+    if options.peers:
+        clients += [(options.peers, "peers.py", client) for client in PEERS]
+    best: dict[str, Figures] = {}
+    for _ in range(options.repeats):
+        for python, script, client in clients:
+            found = figures(python, script, client, url, in_flight, options.seconds)
+            if client not in best or found["rate"] > best[client]["rate"]:
+                best[client] = found
+    return best
 
 
-def bare_aiohttp(url: str, in_flight: int, count: int) -> None:
-    """A POST and the parsed body, nothing else."""
-    import aiohttp
+def row(in_flight: int, delay_s: float, best: dict[str, Figures]) -> list[str]:
+    """One line of the table."""
+    own, ideal = best["ours"]["rate"], in_flight / delay_s
 
-    async def run() -> None:
-        connector = aiohttp.TCPConnector(limit=in_flight)
-        async with aiohttp.ClientSession(connector=connector) as session:
+    def ratio(client: str) -> str:
+        return f"{own / best[client]['rate']:.2f}" if client in best else "–"
 
-            async def one(number: int) -> None:
-                body = {"model": "m", "messages": messages(number), "response_format": FORMAT}
-                async with session.post(f"{url}/chat/completions", json=body) as response:
-                    await response.json()
+    def cell(client: str) -> str:
+        return f"{best[client]['rate']:,.0f} ({best[client]['cpu_ms']:.2f})" if client in best else "–"
 
-            await bounded(one, in_flight, count)
-
-    asyncio.run(run())
+    rates = [cell(client) for client in (*OWN, *PEERS)]
+    ratios = [f"{own / ideal:.2f}", f"{best['aiohttp']['rate'] / ideal:.2f}"]
+    return [str(in_flight), f"{ideal:,.0f}", *rates, *ratios, *map(ratio, ("aiohttp", "lm-eval", "sdk"))]
 
 
-async def bounded(one: Callable[[int], Coroutine[Any, Any, None]], in_flight: int, count: int) -> None:
-    """Run `one` for each number, `in_flight` at a time."""
-    numbers = iter(range(count))
-
-    async def worker() -> None:
-        for number in numbers:
-            await one(number)
-
-    await asyncio.gather(*(worker() for _ in range(in_flight)))
+def line(cells: list[str]) -> str:
+    """A line of a Markdown table."""
+    return "| " + " | ".join(cells) + " |\n"
 
 
-def measured(client: Callable[[str, int, int], None], url: str, in_flight: int, count: int) -> tuple[float, float]:
-    """Requests a second, and CPU milliseconds of this process per request."""
-    cpu, began = time.process_time(), time.perf_counter()
-    client(url, in_flight, count)
-    return count / (time.perf_counter() - began), (time.process_time() - cpu) * 1000 / count
+def table(options: argparse.Namespace, delay_s: float) -> None:
+    """Measure all clients at one delay and write their Markdown table, a line as soon as it is known."""
+    heads = ["in flight", "ideal", "bare aiohttp", "ours", "plain SDK", *PEERS]
+    heads += ["ours / ideal", "aiohttp / ideal", "ours / aiohttp", "ours / lm-eval", "ours / SDK"]
+    sys.stdout.write(f"\nRequests/s (CPU ms per request); the server answers after {delay_s * 1000:.0f} ms\n\n")
+    sys.stdout.write(line(heads) + line(["---"] * len(heads)))
+    with serving(delay_s) as url:
+        for in_flight in options.in_flight:
+            sys.stdout.write(line(row(in_flight, delay_s, fastest(options, url, in_flight))))
+            sys.stdout.flush()
 
 
 def main() -> None:
-    """Measure each client at each number in flight and write a Markdown table."""
+    """Write one table per delay."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--delay", type=float, default=0.05, help="seconds until the server answers")
+    parser.add_argument("--delays", type=float, nargs="+", default=[0.05, 0.5], help="seconds until the server answers")
     parser.add_argument("--in-flight", type=int, nargs="+", default=[32, 128, 512])
-    parser.add_argument("--rounds", type=int, default=15, help="requests = in flight x rounds")
+    parser.add_argument("--seconds", type=float, default=5.0, help="how long each client sends, about")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--peers", metavar="PYTHON", help="interpreter of an environment with requirements.txt")
     options = parser.parse_args()
-    here, there = multiprocessing.Pipe()
-    server = multiprocessing.get_context("spawn").Process(target=serve, args=(options.delay, there), daemon=True)
-    server.start()
-    url = here.recv()
-    ours(url, 8, 8)
-    sys.stdout.write(
-        "| in flight | ideal | bare aiohttp | ours | plain SDK | ours / aiohttp | ours / SDK |\n" + "| --- " * 7 + "|\n"
-    )
-    for in_flight in options.in_flight:
-        count = in_flight * options.rounds
-        (bare, bare_cpu), (own, own_cpu), (sdk, sdk_cpu) = (
-            measured(client, url, in_flight, count) for client in (bare_aiohttp, ours, plain_sdk)
-        )
-        sys.stdout.write(
-            f"| {in_flight} | {in_flight / options.delay:,.0f} | {bare:,.0f} ({bare_cpu:.2f} ms) | {own:,.0f} "
-            f"({own_cpu:.2f} ms) | {sdk:,.0f} ({sdk_cpu:.2f} ms) | {own / bare:.2f} | {own / sdk:.1f} |\n"
-        )
-    here.close()
-    server.terminate()
+    if not options.peers:
+        sys.stdout.write(f"Without {' and '.join(PEERS)}: --peers names the interpreter that has them.\n")
+    for delay_s in options.delays:
+        table(options, delay_s)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ Gives: SETTINGS (devqa.config.root.Config) and the helpers below. All rules have
 everything but data that a result depends on (see devqa.recipe).
 """
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -13,12 +14,16 @@ sys.path.insert(0, f"{workflow.basedir}/scripts")
 
 from snakemake.exceptions import WorkflowError
 
-from devqa import closing
+from devqa import again, closing
+from devqa.bill.plan import asked_models
 from devqa.config import described, root
 from devqa.config.layers import laid_over
 from devqa.config.models import asked_with
 from devqa.errors import UserError
+from devqa.files import unique_name
 from devqa.ingest.sources import source_files
+from devqa.llm import spend
+from devqa.llm.pricing import is_free
 from devqa.prompts import Prompt
 from devqa.recipe import recipe
 from devqa.web.corpus_files import corpus_files
@@ -38,11 +43,18 @@ config.clear()
 config.update(SETTINGS.model_dump(mode="json"))
 
 STARTED = time.time()
+# The run's name: the jobs of one run find each other by it, on whatever machine they are.
+os.environ.setdefault(spend.RUN, unique_name())
 SOURCE_FILES = {name: source_files(source.path) for name, source in SETTINGS.dialogues.items()}
 EVALUATION = SETTINGS.evaluation
 REPEATS = range(1, EVALUATION.repeats + 1)
 LOCAL = SETTINGS.search.engine == "local"
 CORPUS_FILES = corpus_files(SETTINGS.search.corpus) if LOCAL else []
+
+
+# On a cluster too: Snakemake passes it on with every job.
+envvars:
+    "DEVQA_RUN",
 
 
 wildcard_constraints:
@@ -84,10 +96,15 @@ def recipe_text(script, options=None, models=None, prompts=()):
     return explained(recipe, workflow.basedir, script, options or {}, models, prompts)
 
 
-def recipe_of(*arguments, **named):
+def with_token(text, script, wildcards):
+    """The recipe of the job with `wildcards`, with the token that it has left if it wants to run again."""
+    return again.added(text, again.token(script.removesuffix(".py"), dict(wildcards.items())))
+
+
+def recipe_of(script, *arguments, **named):
     """The recipe of a job, whatever its wildcards. A function, because in a string Snakemake reads braces as wildcards."""
-    text = recipe_text(*arguments, **named)
-    return lambda wildcards: text
+    text = recipe_text(script, *arguments, **named)
+    return lambda wildcards: with_token(text, script, wildcards)
 
 
 def step_recipe(name, prompts=None, leave_out=()):
@@ -98,8 +115,11 @@ def step_recipe(name, prompts=None, leave_out=()):
 
 
 def check_before_start():
-    """Refuse to start without the API keys of the models in use or with a cache that can't be written."""
-    explained(root.preflight, SETTINGS)
+    """Refuse to start without the API keys of the models that this run asks or with a cache that can't be written."""
+    recipes = {job.params.get("recipe") for job in workflow.dag.needrun_jobs()}
+    asked_now = {each["label"] for text in recipes - {None} for each in asked_models(text)}
+    explained(root.preflight, SETTINGS, asked_now)
+    spend.remove_old(SETTINGS.cache_dir)
 
 
 def prompt_hashes():
@@ -109,10 +129,20 @@ def prompt_hashes():
 
 
 def closing_words():
-    """What a person wants to know at the end of a run."""
-    return "\n".join(["", *closing.summary(Path("results")), *(f"NOTE  {note}" for note in described.notes(SETTINGS))])
+    """What a person wants to know at the end of a run; nothing after a command such as the bill."""
+    if not any(job.rule.name == "all" for job in workflow.dag.jobs):
+        return ""
+    notes = [f"NOTE  {note}" for note in described.notes(SETTINGS)]
+    return "\n".join(["", *closing.summary(Path("results")), *spending(), *notes])
 
 
 def causes():
     """Why jobs of this run failed, each cause once."""
-    return "\n".join(["", *closing.causes(Path("logs"), STARTED)])
+    return "\n".join(["", *closing.causes(Path("logs"), STARTED), *spending()])
+
+
+def spending():
+    """What this run has spent, if anything has a price."""
+    if SETTINGS.budget_usd is None and all(map(is_free, described.prices(SETTINGS).values())):
+        return []
+    return closing.spending(explained(spend.run_total, SETTINGS.cache_dir, os.environ[spend.RUN]), SETTINGS.budget_usd)

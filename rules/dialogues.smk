@@ -46,6 +46,7 @@ rule queries:
         "../envs/devqa.yaml"
     threads: 1
     resources:
+        **asking(SETTINGS.steps.queries.model),
         mem_mb=1500,
         runtime=240,
     params:

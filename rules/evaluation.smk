@@ -19,15 +19,16 @@ rule answer:
         "../envs/devqa.yaml"
     threads: 1
     resources:
+        **asking(*EVALUATION.models, by="model"),
         mem_mb=1500,
         runtime=480,
     params:
-        recipe=lambda wildcards: recipe_text(
+        recipe=lambda wildcards: recipe_of(
             "answer.py",
             {"difficulties": EVALUATION.difficulties},
             {"answer": asked(wildcards.model, EVALUATION.sampling)},
             [f"answer/{wildcards.setting}"],
-        ),
+        )(wildcards),
     message:
         "Asking {wildcards.model} the benchmark's questions: {wildcards.setting}, repeat {wildcards.repeat}"
     script:
@@ -49,6 +50,7 @@ rule judge:
         "../envs/devqa.yaml"
     threads: 1
     resources:
+        **asking(EVALUATION.judge.model),
         mem_mb=1500,
         runtime=480,
     params:

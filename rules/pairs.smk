@@ -23,6 +23,7 @@ rule generate:
         "../envs/devqa.yaml"
     threads: 1
     resources:
+        **asking(SETTINGS.steps.generate.model),
         mem_mb=1500,
         runtime=240,
     params:
@@ -46,6 +47,7 @@ rule check:
         "../envs/devqa.yaml"
     threads: 1
     resources:
+        **asking(SETTINGS.steps.check.model),
         mem_mb=1500,
         runtime=240,
     params:
@@ -101,6 +103,7 @@ rule verify:
         "../envs/devqa.yaml"
     threads: 1
     resources:
+        **asking(SETTINGS.steps.verify.model),
         mem_mb=1500,
         runtime=240,
     params:
@@ -147,6 +150,7 @@ rule difficulty:
         "../envs/devqa.yaml"
     threads: 1
     resources:
+        **asking(*SETTINGS.steps.difficulty.models, SETTINGS.steps.difficulty.judge),
         mem_mb=2000,
         runtime=480,
     params:

@@ -119,6 +119,7 @@ rule condense:
         "../envs/devqa.yaml"
     threads: 1
     resources:
+        **asking(SETTINGS.steps.condense.model),
         mem_mb=1500,
         runtime=240,
     params:

@@ -78,7 +78,7 @@ rule funnel:
             {
                 "pairs": SETTINGS.steps.generate.pairs,
                 "difficulties": EVALUATION.difficulties,
-                "prices": {label: model.price.model_dump() for label, model in SETTINGS.models.items()},
+                "prices": described.prices(SETTINGS),
             },
         ),
     message:

@@ -15,6 +15,7 @@ It runs in a thread of the test's process, so `reply` may look at the test's own
 import asyncio
 import json
 import os
+import ssl
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,7 +27,9 @@ from aiohttp import web
 if TYPE_CHECKING:
     from devqa.llm.chat import Chat
 
-Fault = Literal["close", "half", "hang"]
+Fault = Literal["close", "half", "hang", "head", "garbage", "drip"]
+# What one piece of an answer that only drips takes.
+DRIP_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,9 @@ class Reply:
 
     `text` is the message's content (a dict or list is sent as JSON text), None is `content: null`. `error` is
     the text of an error body when `status` is not 200. `body` replaces the whole body, `choices=False` sends an
-    empty list of choices. `fault`: "close" drops the connection without a byte, "half" breaks off in mid-body,
-    "hang" never answers. `usage`: None leaves it out, a dict replaces it.
+    empty list of choices. `fault`: "close" drops the connection without a byte, "head" breaks off in the middle of the
+    headers, "half" in mid-body, "garbage" is no HTTP, "hang" never answers, "drip" sends a byte now and then. `usage`:
+    None leaves it out, a dict replaces it.
     """
 
     text: str | dict | list | None = "ok"
@@ -62,6 +66,12 @@ class ScriptedEndpoint:
             in the server's thread; an exception in it becomes a 400 answer and is raised again at the exit.
         delay_s: seconds before each answer.
         api_key: what `Authorization: Bearer …` must hold; anything else is answered with 401. None: any will do.
+        models: what `GET /models` answers; its `fault` may be "hang".
+        tls: the server's certificate and key; then it speaks HTTPS.
+
+    Attributes:
+        peak: how many chat requests were under way at most.
+        looks: how often `GET /models` came.
     """
 
     def __init__(
@@ -70,10 +80,15 @@ class ScriptedEndpoint:
         *,
         delay_s: float = 0.0,
         api_key: str | None = None,
+        models: Reply | None = None,
+        tls: ssl.SSLContext | None = None,
     ):
         self.reply = reply
         self.delay_s = delay_s
         self.api_key = api_key
+        self.models = models
+        self.tls = tls
+        self.looks = 0
         self.port = 0
         self.peak = 0
         self.unauthorised = 0
@@ -101,7 +116,7 @@ class ScriptedEndpoint:
     @property
     def base_url(self) -> str:
         """The address as a configuration's `base_url` wants it."""
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}/v1"
 
     @property
     def requests(self) -> list[dict[str, Any]]:
@@ -119,7 +134,7 @@ class ScriptedEndpoint:
         with self._lock:
             self._requests.clear()
             self.headers.clear()
-            self.peak = self.unauthorised = 0
+            self.peak = self.unauthorised = self.looks = 0
 
     def model(self, **more: Any) -> dict[str, Any]:
         """An entry of the configuration's `models` that points here."""
@@ -141,7 +156,7 @@ class ScriptedEndpoint:
             web.Server(self._handle, access_log=None, handler_cancellation=True), shutdown_timeout=0.1
         )
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=2048)
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=2048, ssl_context=self.tls)
         await site.start()
         self.port = site._server.sockets[0].getsockname()[1]
 
@@ -150,6 +165,9 @@ class ScriptedEndpoint:
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         if request.path == "/v1/models" and request.method == "GET":
+            self.looks += 1
+            if self.models:
+                return await _send(request, {}, self.models)
             return _json({"object": "list", "data": [{"id": "scripted", "object": "model", "owned_by": "tests"}]})
         if request.path != "/v1/chat/completions" or request.method != "POST":
             return _json({"error": {"message": f"no such path: {request.path}"}}, 404)
@@ -182,9 +200,8 @@ class ScriptedEndpoint:
 async def _send(request: web.BaseRequest, body: dict[str, Any], reply: Reply) -> web.StreamResponse:
     if reply.fault == "hang":
         await asyncio.Event().wait()
-    if reply.fault == "close":
-        request.transport.abort()
-        return web.Response()
+    if reply.fault in ("close", "head", "garbage"):
+        return _break_off(request, reply.fault)
     if reply.body is not None:
         content = reply.body
     elif reply.status != 200:
@@ -200,7 +217,25 @@ async def _send(request: web.BaseRequest, body: dict[str, Any], reply: Reply) ->
         await response.write(content[: len(content) // 2])
         request.transport.abort()
         return response
+    if reply.fault == "drip":
+        response = web.StreamResponse(status=reply.status, headers=headers)
+        await response.prepare(request)
+        while True:
+            await response.write(b" ")
+            await asyncio.sleep(DRIP_S)
     return web.Response(body=content, status=reply.status, headers=headers)
+
+
+def _break_off(request: web.BaseRequest, fault: Fault) -> web.Response:
+    """End the connection without a response."""
+    if fault == "head":
+        request.transport.write(b"HTTP/1.1 200 OK\r\nContent-Ty")
+    elif fault == "garbage":
+        request.transport.write(b"\x00\x01 220 mail.example ESMTP\r\n\r\n")
+    else:
+        request.transport.abort()
+    request.transport.close()
+    return web.Response()
 
 
 def _completion(body: dict[str, Any], reply: Reply) -> dict[str, Any]:

@@ -5,6 +5,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from devqa.llm.pricing import money
+from devqa.llm.spend import Account, dollars
+
 # As `devqa.job` writes them: the time, the level, and a message that may have several lines.
 _ENTRY = re.compile(r"^\d{4}-\d\d-\d\d [\d:,]+ ([A-Z]+) ")
 
@@ -20,9 +23,22 @@ def summary(results: Path) -> list[str]:
     lines = [f"Reports: {results}/reports/index.html   Benchmark: {results}/benchmark.parquet ({kept} rows)"]
     failed = [row for row in rows if row["status"] == "failed"]
     lines += [f"FAILED  {row['stage']}: {row['rows_out']} of {row['rows_in']} rows: {row['reason']}" for row in failed]
+    if any("given up" in row["reason"] for row in failed):
+        lines.append("What was given up is asked again by the next run: give the same command.")
     if failed:
-        lines.append("Failed rows, and only they, are asked about again with --forcerun and the rule's name.")
+        lines.append("All failed rows, and only they, are asked about again with --forcerun and the rule's name.")
+    if uncounted := sum(int(row["uncounted"]) for row in rows):
+        lines.append(f"NOTE  {uncounted:,} calls came without a token count: the cost is too low.")
     return lines
+
+
+def spending(account: Account, budget_usd: float | None) -> list[str]:
+    """A line about what a run has spent, from the sum of its jobs' accounts, and of how much."""
+    of = "" if budget_usd is None else f" of {money(budget_usd)} USD (budget_usd)"
+    lost = ""
+    if account.broken_off:
+        lost = f"; requests that were broken off may have cost up to {money(dollars(account.broken_off))} USD more"
+    return [f"This run spent {money(dollars(account.spent))} USD{of}{lost}"]
 
 
 def causes(logs: Path, since: float) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from devqa import again
 from devqa.errors import UserError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ class Job:
         recipe = json.loads(snakemake.params.recipe)
         self.input = snakemake.input
         self.output = snakemake.output
+        self.rule: str = snakemake.rule
         self.wildcards = snakemake.wildcards
         self.threads: int = snakemake.threads
         # Validated by the Snakefile, defaults filled in: limits, time-outs, prices, addresses.
@@ -30,6 +32,11 @@ class Job:
         self.asked: dict[str, Any] = recipe["models"]
         self.cache = Path(self.config["cache_dir"])
         self.prompts = Path(snakemake.scriptdir).parent / "prompts"
+        self.resources = snakemake.resources
+        # Every `devqa.llm.chat.Chat` of the job, by which it is seen whether requests were given up.
+        self.chats: list[Any] = []
+        # What asks in place of `devqa.llm.chat.Chat`: a bill counts instead of asking.
+        self.chat = getattr(snakemake, "chat", None)
 
     def corpus(self) -> str | None:
         """The local search engine's table; None where the engine is another one."""
@@ -42,9 +49,16 @@ def job(snakemake: "Snakemake") -> Iterator[Job]:
 
     A `UserError` ends the script with its message and exit code 1, Ctrl-C with 130, both without a traceback.
     """
+    this = Job(snakemake)
+    if this.chat:
+        # It runs inside another job: the log is that job's, and so is the end.
+        yield this
+        return
     _log_to(snakemake.log[0])
     try:
-        yield Job(snakemake)
+        yield this
+        if any(chat.unanswered for chat in this.chats):
+            again.leave(this.rule, dict(this.wildcards.items()))
     except UserError as error:
         logging.getLogger("devqa").error("%s: %s", snakemake.rule, error)
         _leave(1)

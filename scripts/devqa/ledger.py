@@ -8,9 +8,9 @@ from typing import Any
 from devqa.errors import UserError
 from devqa.llm.pricing import cost_usd
 from devqa.tables import SCHEMAS, Row, batches
-from devqa.usage import usages
+from devqa.usage import COUNTS, added, usages
 
-COLUMNS = ("stage", "status", "reason", "rows_in", "rows_out", "calls", "input_tokens", "output_tokens", "usd")
+COLUMNS = ("stage", "status", "reason", "rows_in", "rows_out", *COUNTS, "usd")
 
 # Each table with the one whose `ok` rows it was given.
 PARENTS = {
@@ -114,7 +114,8 @@ def funnel(
 ) -> list[dict[str, Any]]:
     """Rows of `funnel.csv`: one per stage, status and reason; `rows_out` of a stage add up to its `rows_in`.
 
-    USD are today's configured prices times the tokens that the answers took when they were paid for.
+    USD are today's configured prices times the tokens that the answers took when they were paid for, without the
+    calls that are `uncounted`.
     """
     rows = []
     for account, _ in stages:
@@ -128,7 +129,7 @@ def funnel(
                     "reason": reason,
                     "rows_in": account.rows,
                     "rows_out": account.counts[status, reason],
-                    **{key: sum(entry[key] for entry in spent) for key in ("calls", "input_tokens", "output_tokens")},
+                    **added(spent),
                     "usd": round(cost_usd(spent, prices), 6),
                 }
             )

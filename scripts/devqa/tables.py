@@ -14,16 +14,13 @@ import pyarrow.parquet as pq
 
 from devqa.errors import UserError
 from devqa.files import replacing
+from devqa.usage import COUNTS
 
 Row = dict[str, Any]
 
 _TEXTS = pa.list_(pa.string())
 _STATUS = [("status", pa.string()), ("reason", pa.string())]
-_USAGE = pa.list_(
-    pa.struct(
-        [("model", pa.string()), ("calls", pa.int64()), ("input_tokens", pa.int64()), ("output_tokens", pa.int64())]
-    )
-)
+_USAGE = pa.list_(pa.struct([("model", pa.string()), *((count, pa.int64()) for count in COUNTS)]))
 # What a model's answer leaves in a row: how the call ended, the raw text where it could not be used, and
 # what was spent, one entry per model. Prices are applied later: they change no result.
 _ASKED = [("outcome", pa.string()), ("raw", pa.string()), ("usage", _USAGE)]
@@ -136,8 +133,10 @@ SCHEMAS: dict[str, pa.Schema] = {
         "answers": [
             *_RUN,
             ("answer", pa.string()),
+            # Null where none were counted.
             ("input_tokens", pa.int64()),
             ("output_tokens", pa.int64()),
+            ("reasoning_tokens", pa.int64()),
             *_ASKED,
             *_STATUS,
         ],

@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-COUNTS = ("calls", "input_tokens", "output_tokens")
+# `reasoning_tokens` are part of the output, `cached_tokens` part of the input. `uncounted` calls came without a token
+# count: what they cost is unknown, and not 0.
+COUNTS = ("calls", "uncounted", "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens")
 
 
 def usages(*parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -14,3 +16,9 @@ def usages(*parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         for key in COUNTS:
             total[key] += entry[key]
     return [sums[model] for model in sorted(sums)]
+
+
+def added(usage: Iterable[dict[str, Any]]) -> dict[str, int]:
+    """The sum of each count over all entries, whatever their model."""
+    usage = list(usage)
+    return {key: sum(entry[key] for entry in usage) for key in COUNTS}

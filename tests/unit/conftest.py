@@ -9,3 +9,13 @@ from scripted import ScriptedEndpoint
 def endpoint():
     with ScriptedEndpoint() as server:
         yield server
+
+
+@pytest.fixture
+def no_waiting(monkeypatch):
+    """Requests that have failed are tried again almost at once."""
+    from devqa.llm import online
+
+    monkeypatch.setattr(online, "WAIT_INITIAL_S", 0.001)
+    monkeypatch.setattr(online, "WAIT_LONGEST_S", 0.02)
+    monkeypatch.setattr(online, "WAIT_JITTER_S", 0.001)

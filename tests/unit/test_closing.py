@@ -3,8 +3,12 @@
 import os
 
 from devqa import closing
+from devqa.ledger import COLUMNS
+from devqa.llm.spend import Account, picodollars
+from devqa.usage import COUNTS
 
-HEADER = "stage,status,reason,rows_in,rows_out,calls,input_tokens,output_tokens,usd"
+HEADER = ",".join(COLUMNS)
+NOTHING = "0," * len(COUNTS) + "0"
 
 
 def test_the_summary_counts_the_benchmark_and_names_what_failed(tmp_path):
@@ -12,15 +16,32 @@ def test_the_summary_counts_the_benchmark_and_names_what_failed(tmp_path):
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports/index.html").touch()
     rows = [
-        "queries,ok,,4,3,0,0,0,0",
-        '"queries",failed,"error: no answer, at all",4,1,0,0,0,0',
-        "merged,ok,,2,2,0,0,0,0",
+        f"queries,ok,,4,3,{NOTHING}",
+        f'"queries",failed,"error: no answer, at all",4,1,{NOTHING}',
+        f"merged,ok,,2,2,{NOTHING}",
     ]
     (tmp_path / "funnel.csv").write_text("\n".join([HEADER, *rows]) + "\n")
     reports, failed, hint = closing.summary(tmp_path)
     assert reports.endswith("benchmark.parquet (2 rows)")
     assert failed == "FAILED  queries: 1 of 4 rows: error: no answer, at all"
     assert "--forcerun" in hint
+
+
+def test_calls_that_were_not_counted_are_told(tmp_path):
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports/index.html").touch()
+    rows = [f"{stage},ok,,4,3,600,{600 if stage == 'queries' else 1000},0,0,0,0,0" for stage in ("queries", "checked")]
+    (tmp_path / "funnel.csv").write_text("\n".join([HEADER, *rows]) + "\n")
+    assert closing.summary(tmp_path)[1:] == ["NOTE  1,600 calls came without a token count: the cost is too low."]
+
+
+def test_what_a_run_spent_is_told_with_its_budget_and_what_nobody_knows():
+    spent, lost = picodollars(1.234), picodollars(0.05)
+    assert closing.spending(Account(spent, spent, 0), None) == ["This run spent 1.23 USD"]
+    assert closing.spending(Account(spent, spent, lost), 5.0) == [
+        "This run spent 1.23 USD of 5.00 USD (budget_usd); "
+        "requests that were broken off may have cost up to 0.0500 USD more"
+    ]
 
 
 def test_each_cause_is_named_once_and_only_this_run_s(tmp_path):

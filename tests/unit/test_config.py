@@ -90,19 +90,20 @@ def test_every_missing_api_key_is_named_with_its_users(raw, monkeypatch, tmp_pat
     raw["cache_dir"] = str(tmp_path / "cache")
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     raw["models"]["paid"] = {"base_url": "http://127.0.0.1:1/v1", "api_key_env": "NO_SUCH_KEY"}
-    root.preflight(root.load(raw))  # nobody uses it
+    root.preflight(root.load(raw), ["paid"])  # nobody uses it
     raw["steps"]["check"]["model"] = "paid"
+    root.preflight(root.load(raw), ["m"])  # this time nobody asks it
     with pytest.raises(UserError, match=r"NO_SUCH_KEY is not set \(needed by steps.check.model\)"):
-        root.preflight(root.load(raw))
+        root.preflight(root.load(raw), ["m", "paid"])
     monkeypatch.setenv("NO_SUCH_KEY", "x")
-    root.preflight(root.load(raw))
+    root.preflight(root.load(raw), ["m", "paid"])
 
 
 def test_a_cache_that_can_t_be_written_is_refused(raw, tmp_path):
     (tmp_path / "file").touch()
     raw["cache_dir"] = str(tmp_path / "file" / "cache")
     with pytest.raises(UserError, match=r"cache_dir: .*file/cache can't be made"):
-        root.preflight(root.load(raw))
+        root.preflight(root.load(raw), [])
 
 
 def over(overlay):

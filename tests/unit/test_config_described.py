@@ -20,6 +20,11 @@ def config(monkeypatch):
     raw["models"] |= {
         "served": {"base_url": "http://gpu7:8000/v1/", "model": "org/real-name", "identity": "cluster"},
         "plain": {"base_url": "https://api.example/v1/", "price": {"input": 1, "output": 2}},
+        "batched": {
+            "base_url": "https://api.example/v1/",
+            "mode": "batch",
+            "price": {"input": 1, "output": 2, "cached_input": 0.5},
+        },
         "unused": {"base_url": "https://other.example/v1", "note": "nobody asks it"},
     }
     raw["steps"]["check"]["model"] = "served"
@@ -54,8 +59,13 @@ def test_a_report_says_what_its_model_is(config):
         "endpoint": "https://api.example/v1",
         "model": "plain",
         "note": "",
-        "price": {"input": 1.0, "output": 2.0},
+        "price": {"input": 1.0, "output": 2.0, "cached_input": 1.0},
     }
+
+
+def test_prices_are_those_of_the_model_s_mode(config):
+    assert described.prices(config)["batched"] == {"input": 0.5, "output": 1.0, "cached_input": 0.25}
+    assert described.prices(config).keys() == config.models.keys()
 
 
 def test_notes_are_of_the_models_in_use_and_each_stands_once(config):

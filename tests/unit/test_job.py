@@ -24,6 +24,7 @@ snakemake = SimpleNamespace(
     output=Named(rows="out.parquet"),
     wildcards=Named(shard="0-of-1"),
     threads=3,
+    resources={},
     log=["job.log"],
     scriptdir="/project/scripts",
     params=SimpleNamespace(recipe=json.dumps({"options": {"pages": 5}, "models": {"verify": {"label": "m"}}})),

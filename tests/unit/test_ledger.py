@@ -7,12 +7,21 @@ from hypothesis import strategies as st
 from devqa import tables
 from devqa.errors import UserError
 from devqa.ledger import COLUMNS, PARENTS, Stage, check, funnel, general, stage, stages
+from devqa.llm import outcomes
+from devqa.llm.chat import Answer, usage
 from devqa.usage import COUNTS, usages
 
-PRICES = {"m": {"input": 1.0, "output": 2.0}}
+PRICES = {"m": {"input": 1.0, "output": 2.0, "cached_input": 0.5}}
 REASONS = st.sampled_from(["", "too short: 12 characters", "too short: 9 characters", "HTTP 404", "HTTP 500", None])
 SPENT = st.lists(
-    st.fixed_dictionaries({"model": st.sampled_from("mno"), **dict.fromkeys(COUNTS, st.integers(0, 1000))}), max_size=3
+    st.fixed_dictionaries(
+        {
+            "model": st.sampled_from("mno"),
+            **dict.fromkeys(COUNTS, st.integers(0, 1000)),
+            "input_tokens": st.integers(1000, 2000),
+        }
+    ),
+    max_size=3,
 )
 ROWS = st.lists(
     st.fixed_dictionaries(
@@ -43,7 +52,7 @@ def test_rows_out_add_up_to_rows_in_and_nothing_spent_is_lost(rows):
     for key in COUNTS:
         assert sum(line[key] for line in lines) == sum(entry[key] for row in rows for entry in row["usage"] or [])
     usd = sum(
-        (entry["input_tokens"] + 2 * entry["output_tokens"]) / 1e6
+        (entry["input_tokens"] - 0.5 * entry["cached_tokens"] + 2 * entry["output_tokens"]) / 1e6
         for row in rows
         for entry in row["usage"] or []
         if entry["model"] == "m"
@@ -114,9 +123,28 @@ def test_usages_add_up_by_model(parts):
 
 
 def test_usages_leave_what_they_are_given_alone():
-    part = [{"model": "m", "calls": 1, "input_tokens": 2, "output_tokens": 3}]
-    assert usages(part, part) == [{"model": "m", "calls": 2, "input_tokens": 4, "output_tokens": 6}]
+    part = [{"model": "m", **dict(zip(COUNTS, (1, 0, 4, 2, 3, 1), strict=True))}]
+    assert usages(part, part) == [{"model": "m", **dict(zip(COUNTS, (2, 0, 8, 4, 6, 2), strict=True))}]
     assert part[0]["calls"] == 1
+
+
+def test_usage_is_of_the_answers_and_says_how_many_were_not_counted():
+    def said(tokens, **more):
+        return Answer("ok", "x", None, "", "", tokens, 2 * tokens, False, **more)
+
+    answers = [said(10, cached_tokens=4, reasoning_tokens=3), said(0, counted=False), said(5, reasoning_tokens=1)]
+    (row,) = usage("m", answers)
+    assert row == {"model": "m", **dict(zip(COUNTS, (3, 1, 15, 4, 30, 4), strict=True))}
+    assert usage("m", []) == []
+
+
+def test_records_of_earlier_versions_are_counted_where_they_have_tokens():
+    old = {"outcome": "ok", "text": "", "data": None, "reason": "", "raw": "", "output_tokens": 1}
+    counted, uncounted = (outcomes.answer({**old, "input_tokens": tokens}, True) for tokens in (3, 0))
+    assert (counted.counted, uncounted.counted) == (True, False)
+    assert (counted.reasoning_tokens, counted.cached_tokens) == (0, 0)
+    # An endpoint that has more of a prompt in its cache than the prompt is long.
+    assert outcomes.answer({**old, "input_tokens": 3, "cached_tokens": 9}, True).cached_tokens == 3
 
 
 @pytest.fixture
@@ -129,7 +157,7 @@ def inputs(tmp_path):
         return str(path)
 
     ok = {"status": "ok"}
-    spent = {"usage": [{"model": "m", "calls": 1, "input_tokens": 10, "output_tokens": 5}]}
+    spent = {"usage": [{"model": "m", **dict.fromkeys(COUNTS, 0), "calls": 1, "input_tokens": 10, "output_tokens": 5}]}
     results = {"results": [{"rank": 1, "url": "a"}, {"rank": 2, "url": "b"}]}
     passing = {name: [ok] for name in PARENTS}
     passing |= {

@@ -7,6 +7,8 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import orjson
 import pytest
@@ -15,6 +17,8 @@ from hypothesis import strategies as st
 
 from devqa.errors import UserError
 from devqa.llm import cache as cache_module
+from devqa.llm import index as index_module
+from devqa.llm import segments
 from devqa.llm.cache import Cache, decode, encode
 
 JSON = st.recursive(
@@ -48,6 +52,28 @@ def write(shelf, records, step="step"):
         for name, record in records:
             writer.write(key(name), record)
     return writer.path
+
+
+def old(path):
+    """Make a segment look as if nobody had written to it for a day."""
+    os.utime(path, (path.stat().st_mtime - 86_400,) * 2)
+
+
+def append(path, content):
+    with path.open("ab") as file:
+        file.write(content)
+
+
+def counted_reads(monkeypatch):
+    """The names of the segments that are read from here on, each with the offset at which reading begins."""
+    reads, read = [], segments.read
+
+    def counting(path, start=0):
+        reads.append((path.name, start))
+        return read(path, start)
+
+    monkeypatch.setattr(segments, "read", counting)
+    return reads
 
 
 @given(KEYS, RECORDS)
@@ -120,11 +146,38 @@ def test_of_several_good_records_the_earliest_is_served(shelf, monkeypatch):
 def test_a_torn_last_line_is_skipped_with_one_warning(shelf, caplog):
     path = write(shelf, [("a", ok("A")), ("b", ok("B"))])
     path.write_bytes(path.read_bytes()[:-7])
+    old(path)
     with caplog.at_level(logging.WARNING):
         assert list(shelf.lookup([key("a"), key("b")])) == [key("a")]
         shelf.lookup([key("a"), key("b")])
     assert len(caplog.records) == 1
     assert str(path) in caplog.text
+
+
+def test_a_half_line_of_a_segment_that_grows_is_no_damage_and_is_read_when_it_is_whole(shelf, caplog):
+    path = write(shelf, [("a", ok("A"))])
+    line = encode(key("b"), {**ok("B"), "time": 2.0})
+    with caplog.at_level(logging.WARNING):
+        for cut in (1, 70, len(line) - 1):
+            append(path, line[:cut])
+            assert list(shelf.lookup([key("a"), key("b")])) == [key("a")]
+            os.truncate(path, path.stat().st_size - cut)
+        append(path, line[:100])
+        shelf.lookup([key("b")])
+        append(path, line[100:])
+        assert shelf.lookup([key("b")])[key("b")]["text"] == "B"
+    assert not caplog.records
+
+
+def test_bytes_that_come_late_in_the_middle_of_a_growing_segment_are_read_when_they_come(shelf):
+    """As clients of a shared file system see it, when pages of one file arrive out of order."""
+    path = write(shelf, [(n, ok(f"text {n}")) for n in range(3)])
+    whole = path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    path.write_bytes(lines[0] + b"\0" * len(lines[1]) + lines[2])
+    assert set(shelf.lookup([key(n) for n in range(3)])) == {key(0), key(2)}
+    path.write_bytes(whole)
+    assert set(shelf.lookup([key(n) for n in range(3)])) == {key(0), key(1), key(2)}
 
 
 def test_a_damaged_line_hides_no_other(shelf, caplog):
@@ -139,6 +192,165 @@ def test_rubbish_in_a_segment_is_skipped(shelf):
     path = write(shelf, [("a", ok("A"))])
     path.write_bytes(b"\n\n\x00rubbish\n" + b"x" * 5000 + b"\n" + path.read_bytes() + b"{}")
     assert list(shelf.lookup([key("a")])) == [key("a")]
+
+
+@pytest.mark.parametrize("cut", [0, 1, 64, 74, 90])
+def test_a_whole_record_behind_half_of_another_is_found(shelf, cut):
+    path = write(shelf, [("a", ok("A")), ("b", ok("B")), ("c", ok("C"))])
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0][:cut] + lines[1] + lines[2])
+    assert set(shelf.lookup([key("a"), key("b"), key("c")])) == {key("b"), key("c")}
+    assert [name for name, _ in shelf.records()] == [key("b"), key("c")]
+
+
+@given(st.data())
+def test_one_changed_byte_costs_one_record_at_most(data):
+    content = bytearray().join(encode(key(n), {**ok(f"text {n}"), "time": n}) for n in range(5))
+    place = data.draw(st.integers(0, len(content) - 1))
+    hit = content[:place].count(b"\n")
+    content[place] ^= data.draw(st.integers(1, 255))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.seg"
+        path.write_bytes(content)
+        lines = [line for _, line, good in segments.read(path) if good]
+    assert [decode(line)["text"] for line in lines] == [f"text {n}" for n in range(5) if n != hit]
+
+
+def test_a_segment_is_read_once_however_many_look_ups_there_are(shelf, monkeypatch):
+    paths = [write(shelf, [(n, ok(str(n)))]) for n in range(5)]
+    reads = counted_reads(monkeypatch)
+    for n in range(5):
+        assert list(shelf.lookup([key(n), key("absent")])) == [key(n)]
+    assert sorted(reads) == sorted((path.name, 0) for path in paths)
+    # Another shelf of the same folder in the same process profits.
+    assert len(Cache(shelf.folder.parent).shelf("http://x/v1", "some/model").lookup([key(1), key(2)])) == 2
+    assert len(reads) == 5
+
+
+def test_what_others_write_later_is_found_and_only_that_is_read(shelf, monkeypatch):
+    path = write(shelf, [("a", ok("A"))])
+    shelf.lookup([key("a")])
+    size = path.stat().st_size
+    reads = counted_reads(monkeypatch)
+    append(path, encode(key("b"), {**ok("B"), "time": 2.0}))
+    new = write(shelf, [("c", ok("C"))])
+    assert set(shelf.lookup([key("a"), key("b"), key("c")])) == {key("a"), key("b"), key("c")}
+    assert sorted(reads) == sorted([(path.name, size), (new.name, 0)])
+
+
+def test_the_earliest_is_served_also_when_it_is_found_last(shelf):
+    append(write(shelf, [("x", ok("X"))]), encode(key("a"), {**ok("late"), "time": 20.0}))
+    assert shelf.lookup([key("a")])[key("a")]["text"] == "late"
+    append(write(shelf, [("y", ok("Y"))]), encode(key("a"), {**ok("early"), "time": 10.0}))
+    append(write(shelf, [("z", ok("Z"))]), encode(key("a"), {"outcome": "error", "time": 5.0}))
+    assert shelf.lookup([key("a")])[key("a")]["text"] == "early"
+
+
+def compacted(shelf):
+    """What pruning does to a shelf: all records in a new segment, then the old ones go."""
+    before = list(shelf.folder.glob("*.seg"))
+    with shelf.writer("compact") as writer:
+        for _, line in shelf.lines():
+            writer.keep(line)
+    for path in before:
+        path.unlink()
+
+
+def test_pruning_between_two_look_ups_loses_nothing(shelf):
+    for n in range(5):
+        write(shelf, [(n, ok(str(n)))])
+    assert len(shelf.lookup([key(n) for n in range(5)])) == 5
+    compacted(shelf)
+    assert {record["text"] for record in shelf.lookup([key(n) for n in range(5)]).values()} == set("01234")
+
+
+def before_the_first(function, action):
+    """`function`, with `action` done before its first call."""
+    done = []
+
+    def called(*arguments, **named):
+        if not done:
+            done.append(True)
+            action()
+        return function(*arguments, **named)
+
+    return called
+
+
+@pytest.mark.parametrize("moment", ["state", "read", "opened"])
+def test_pruning_in_the_middle_of_a_look_up_loses_nothing(shelf, monkeypatch, moment):
+    for n in range(5):
+        write(shelf, [(n, ok(str(n)))])
+    monkeypatch.setattr(segments, moment, before_the_first(getattr(segments, moment), lambda: compacted(shelf)))
+    assert {record["text"] for record in shelf.lookup([key(n) for n in range(5)]).values()} == set("01234")
+
+
+@pytest.mark.parametrize("moment", ["read", "listed"])
+def test_pruning_while_all_records_are_read_gives_each_once(shelf, monkeypatch, moment):
+    for n in range(5):
+        write(shelf, [(n, ok(str(n))), (n, {"outcome": "error"})])
+    monkeypatch.setattr(segments, moment, before_the_first(getattr(segments, moment), lambda: compacted(shelf)))
+    assert sorted((name, record["outcome"]) for name, record in shelf.records()) == sorted(
+        (key(n), outcome) for n in range(5) for outcome in ("ok", "error")
+    )
+
+
+def test_what_a_killed_pruning_has_left_twice_is_given_once(shelf):
+    path = write(shelf, [("a", ok("A")), ("a", ok("again")), ("b", {"outcome": "error"})])
+    path.with_name("copy.seg").write_bytes(path.read_bytes())
+    assert len(list(shelf.records())) == 3
+    assert shelf.lookup([key("a")])[key("a")]["text"] == "A"
+
+
+def test_a_segment_that_was_replaced_by_a_shorter_one_is_read_anew(shelf):
+    path = write(shelf, [("a", ok("A" * 500))])
+    assert len(shelf.lookup([key("a"), key("b")])) == 1
+    path.write_bytes(encode(key("b"), {**ok("B"), "time": 1.0}))
+    assert list(shelf.lookup([key("a"), key("b")])) == [key("b")]
+
+
+def test_a_listing_that_misses_a_new_segment_and_those_that_it_replaces_is_made_again(shelf, monkeypatch):
+    write(shelf, [("a", ok("A"))])
+    real, answers = segments._names, [[]]
+    monkeypatch.setattr(segments, "_names", lambda folder: answers.pop() if answers else real(folder))
+    assert set(shelf.lookup([key("a")])) == {key("a")}
+
+
+def test_a_segment_that_is_listed_but_never_there_is_one_message(shelf, monkeypatch):
+    write(shelf, [("a", ok("A"))])
+    (shelf.folder / "broken.seg").symlink_to("nowhere")
+    monkeypatch.setattr(segments, "_PAUSES_S", (0, 0))
+    with pytest.raises(UserError, match="broken links"):
+        shelf.lookup([key("a")])
+    with pytest.raises(UserError, match="broken links"):
+        list(shelf.records())
+
+
+def test_after_a_pause_a_writer_goes_on_in_a_new_segment(shelf, monkeypatch):
+    """So that a segment which has not grown for long can be taken for finished, and be removed."""
+    with shelf.writer("step") as writer:
+        writer.write(key("a"), ok("A"))
+        writer.write(key("b"), ok("B"))
+        now = cache_module.time.time
+        monkeypatch.setattr(cache_module.time, "time", lambda: now() + index_module.SETTLED_S)
+        writer.write(key("c"), ok("C"))
+        writer.write(key("d"), ok("D"))
+    assert sorted(path.read_bytes().count(b"\n") for path in shelf.folder.glob("*.seg")) == [2, 2]
+    assert set(shelf.lookup([key(name) for name in "abcd"])) == {key(name) for name in "abcd"}
+
+
+def test_all_records_are_given_with_their_keys(shelf):
+    write(shelf, [("a", ok("A")), ("b", {"outcome": "error", "text": "paid for"})], step="one")
+    write(shelf, [("a", ok("later"))], step="two")
+    found = [(name, record["text"], record["step"]) for name, record in shelf.records()]
+    assert sorted(found) == sorted([(key("a"), "A", "one"), (key("b"), "paid for", "one"), (key("a"), "later", "two")])
+    assert [each.folder for each in Cache(shelf.folder.parent).shelves()] == [shelf.folder]
+
+
+def test_a_folder_that_cannot_be_read_is_one_message(tmp_path):
+    (tmp_path / "m").write_text("no folder")
+    with pytest.raises(UserError, match="can't be read"):
+        cache_module.Shelf(tmp_path / "m").lookup([key("a")])
 
 
 def test_a_full_disk_is_one_message_and_loses_nothing(shelf, monkeypatch):

@@ -34,7 +34,8 @@ def run(fates, repeat=1, setting="plain", tokens=(10, 5)):
             "answer": "x" if usable else None,
         }
         if fate != "missing":
-            answers.append({**key, **outcome, "input_tokens": tokens[0], "output_tokens": tokens[1]})
+            counted = {"input_tokens": tokens[0], "output_tokens": tokens[1], "reasoning_tokens": 2}
+            answers.append({**key, **outcome, **counted})
         if usable:
             grades.append({**key, "grade": fate if fate != "ungraded" else None})
     return answers, grades
@@ -56,7 +57,7 @@ def test_shares_and_their_combinations():
     assert (got["co"], got["in"], got["na"]) == (0.5, 0.3, 0.2)
     assert got["cga"] == pytest.approx(5 / 8)
     assert got["f_score"] == pytest.approx(2 * 0.5 * 0.625 / 1.125)
-    assert (got["input_tokens"], got["output_tokens"], got["tokens"]) == (10, 5, 15)
+    assert [got[name] for name in metrics.TOKENS] == [10, 5, 2, 15]
 
 
 @given(st.lists(st.sampled_from(FATES), min_size=1, max_size=40).filter(lambda fates: set(fates) != {"missing"}))
@@ -129,11 +130,11 @@ def test_scores_fit_their_table(tmp_path):
 
 def test_unknown_tokens_are_left_out_of_averages():
     answers, grades = run(["CORRECT", "CORRECT", "error", "CORRECT"])
-    answers[0] |= {"input_tokens": 30, "output_tokens": 0}
-    answers[2] |= {"input_tokens": 0, "output_tokens": 0}
-    answers[3] |= {"input_tokens": None, "output_tokens": None}
+    answers[0] |= {"input_tokens": 30, "output_tokens": 0, "reasoning_tokens": 0}
+    for row in answers[2:]:
+        row |= dict.fromkeys(("input_tokens", "output_tokens", "reasoning_tokens"))
     got = overall([bench(n) for n in range(4)], (answers, grades))
-    assert (got["input_tokens"], got["output_tokens"], got["tokens"]) == (20, 2.5, 22.5)
+    assert [got[name] for name in metrics.TOKENS] == [20, 2.5, 1, 22.5]
 
 
 def test_a_grade_of_an_unusable_answer_does_not_count():

@@ -11,6 +11,7 @@ from bs4 import BeautifulSoup
 from browser.chromium import CHROMIUM, dom, driven
 from devqa.evaluation.metrics import scores
 from devqa.reporting import charts, data, pages
+from devqa.usage import COUNTS
 
 HOSTILE = [
     "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">",
@@ -25,7 +26,7 @@ MODEL = {
     "endpoint": "https://models.example/v1",
     "model": "m-1-2025",
     "note": "",
-    "price": {"input": 1, "output": 2},
+    "price": {"input": 1, "output": 2, "cached_input": 0.5},
 }
 
 
@@ -44,7 +45,12 @@ def bench(number, question="Which <b>flag</b>?", language="en"):
     }
 
 
-def answered(benchmark, fates=FATES, repeats=1, setting="plain"):
+def spent(calls=1, **counts):
+    return {"calls": calls, **{count: calls * counts.get(count, 0) for count in COUNTS[1:]}}
+
+
+def answered(benchmark, fates=FATES, repeats=1, setting="plain", **counts):
+    counts = {"input_tokens": 100, "output_tokens": 50, **counts}
     answers, grades = [], []
     for repeat in range(1, repeats + 1):
         for number, row in enumerate(benchmark):
@@ -57,8 +63,9 @@ def answered(benchmark, fates=FATES, repeats=1, setting="plain"):
                 "outcome": "ok" if usable else became,
                 "status": "ok" if usable else "failed",
                 "reason": "" if usable else "why: " + row["question"],
-                "input_tokens": 100,
-                "output_tokens": 50,
+                "usage": [{"model": MODEL["name"], **spent(**counts)}],
+                **{key: counts.get(key, 0) or None for key in ("input_tokens", "output_tokens")},
+                "reasoning_tokens": counts.get("reasoning_tokens", 0) if counts["input_tokens"] else None,
             }
             answers.append(key | result)
             if usable:
@@ -69,12 +76,14 @@ def answered(benchmark, fates=FATES, repeats=1, setting="plain"):
 
 def report(benchmark, model=MODEL, **options):
     answers, grades = answered(benchmark, **options)
+    for row in answers:
+        row["usage"][0]["model"] = model["name"]
     return data.report_data(model, benchmark, answers, grades, scores(benchmark, answers, grades))
 
 
-def funnel(stage, status, reason, rows_in, rows_out):
-    spent = {"calls": rows_out, "input_tokens": 10 * rows_out, "output_tokens": rows_out, "usd": 0.5}
-    return {"stage": stage, "status": status, "reason": reason, "rows_in": rows_in, "rows_out": rows_out, **spent}
+def funnel(stage, status, reason, rows_in, rows_out, **counts):
+    row = {"stage": stage, "status": status, "reason": reason, "rows_in": rows_in, "rows_out": rows_out, "usd": 0.5}
+    return row | spent(rows_out, **{"input_tokens": 10, "output_tokens": 1, **counts})
 
 
 def soup(page):
@@ -131,11 +140,39 @@ def test_cost_is_tokens_times_price():
 
 
 def test_cost_is_unknown_where_no_tokens_are():
-    answers, grades = answered([bench(0)])
-    answers[0] |= {"input_tokens": None, "output_tokens": None}
-    got = data.report_data(MODEL, [bench(0)], answers, grades, scores([bench(0)], answers, grades))
+    got = report([bench(0)], input_tokens=0, output_tokens=0, uncounted=1)
     assert got["settings"][0]["usd"] is None
-    assert "–" in soup(pages.model_report(got)).find("h3", string="Cost").parent.text
+    page = soup(pages.model_report(got))
+    assert "–" in page.find("h3", string="Cost").parent.text
+    assert page.find(class_="notice").text.strip() == "1 call came without a token count: the cost is too low."
+
+
+def test_what_was_not_counted_is_said_beside_the_cost_of_the_rest():
+    benchmark = [bench(n) for n in range(4)]
+    answers, grades = answered(benchmark)
+    for row in answers[:2]:
+        row["usage"][0] |= {"uncounted": 1, "input_tokens": 0, "output_tokens": 0}
+        row |= {"input_tokens": None, "output_tokens": None, "reasoning_tokens": None}
+    got = data.report_data(MODEL, benchmark, answers, grades, scores(benchmark, answers, grades))
+    (plain,) = got["settings"]
+    assert (plain["uncounted"], plain["usd_per_answer"]) == (2, pytest.approx(200 / 1e6))
+    assert plain["usd"] == pytest.approx(2 * plain["usd_per_answer"])
+    assert "2 calls came without a token count" in soup(pages.model_report(got)).text
+    assert data.leaderboard_rows([got])[0]["uncounted"] == 2
+
+
+def test_the_endpoints_own_cache_makes_prompts_cheaper():
+    (plain,) = report([bench(0)], cached_tokens=60)["settings"]
+    assert plain["usd"] == pytest.approx((40 * 1 + 60 * 0.5 + 50 * 2) / 1e6)
+
+
+def test_reasoning_tokens_are_shown_where_there_are_any():
+    thinking = soup(pages.model_report(report([bench(0)], reasoning_tokens=30)))
+    assert "50 out, of which 30 reasoning" in thinking.find("h3", string="Tokens").parent.text
+    assert "reasoning" not in soup(pages.model_report(report([bench(0)]))).find("h3", string="Tokens").parent.text
+    rows = [funnel("pairs", "ok", "", 9, 9, reasoning_tokens=7)]
+    page = soup(pages.index_page(data.index_data([], rows, [])))
+    assert [cell.text.strip() for cell in page.select(".funnel .stage td")][-2] == "9 63 reasoning"
 
 
 def test_the_leaderboard_is_flat_and_best_first():
@@ -159,7 +196,14 @@ def test_the_funnel_is_grouped_by_stage():
     got = data.index_data([], [*rows, funnel("b", "ok", "", 5, 5)], [])
     assert [(stage["stage"], stage["rows"]) for stage in got["funnel"]] == [("a", 9), ("b", 5)]
     assert got["funnel"][0]["by_status"] == {"ok": 5, "rejected": 3, "failed": 1}
-    assert got["spent"] == {"calls": 14, "input_tokens": 140, "output_tokens": 14, "usd": 2.0}
+    assert got["spent"] == {**spent(14, input_tokens=10, output_tokens=1), "usd": 2.0}
+
+
+def test_the_index_says_how_many_calls_were_not_counted():
+    rows = [funnel("a", "ok", "", 3, 3, uncounted=1), funnel("b", "ok", "", 4, 4)]
+    page = soup(pages.index_page(data.index_data([], rows, [])))
+    assert page.find(class_="notice").text.strip() == "3 calls came without a token count: the cost is too low."
+    assert soup(pages.index_page(data.index_data([], rows[1:], []))).find(class_="notice") is None
 
 
 # The pages

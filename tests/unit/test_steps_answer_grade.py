@@ -1,5 +1,7 @@
 """benchmark → answers → grades."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,6 +52,15 @@ def test_every_question_is_asked_as_it_stands_and_its_tokens_are_kept(endpoint, 
             row["usage"][0]["output_tokens"],
         )
         assert row["input_tokens"] > 0
+
+
+def test_thoughts_are_counted_and_where_nobody_counted_there_are_no_tokens():
+    thinking, uncounted = (replace(answered(), **more) for more in ({"reasoning_tokens": 7}, {"counted": False}))
+    uncounted = replace(uncounted, input_tokens=0, output_tokens=0)
+    rows = answers_of(Model.saying([thinking, uncounted]), question("a"), question("b"))
+    tokens = [tuple(row[key] for key in ("input_tokens", "output_tokens", "reasoning_tokens")) for row in rows]
+    assert tokens == [(100, 10, 7), (None, None, None)]
+    assert [row["usage"][0]["uncounted"] for row in rows] == [0, 1]
 
 
 def test_each_repeat_is_a_draw_of_its_own_and_the_same_repeat_is_not_paid_again(endpoint, tmp_path):

@@ -102,7 +102,7 @@ def test_one_answer_is_paid_for_once_though_it_becomes_several_rows():
 )
 def test_an_answer_that_can_t_be_used_fails_all_pairs_of_its_dialogue_and_no_other(endpoint, tmp_path, said, outcome):
     def answer(body):
-        bad = "question of bad" in body["messages"][-1]["content"]
+        bad = "question of bad" in str(body["messages"])
         return said if bad else {"pairs": [pair(), pair(question="Another?")]}
 
     endpoint.reply = answer

@@ -69,7 +69,7 @@ def test_rows_that_fail_are_kept_and_asked_again_alone(fresh):
 
 
 def test_a_dead_endpoint_stops_with_one_message(fresh):
-    fresh.config["models"]["worker"] = {"base_url": "http://127.0.0.1:9/v1", "limits": {"retries": 1}}
+    fresh.config["models"]["worker"] = {"base_url": "http://127.0.0.1:9/v1", "limits": {"down_after_s": 1}}
     run = fresh.run("--until", "queries")
     assert run.code != 0
     assert "models.worker.base_url: nothing answers at http://127.0.0.1:9/v1" in run.output

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Any
 
 from devqa.config.root import Config
+from devqa.llm.pricing import effective_price
 
 # The prompts that had a part in the benchmark, by step.
 STEP_PROMPTS = {
@@ -35,8 +36,13 @@ def model(config: Config, label: str) -> dict[str, Any]:
         "endpoint": described.endpoint(),
         "model": described.model or label,
         "note": described.note,
-        "price": described.price.model_dump(),
+        "price": prices(config)[label],
     }
+
+
+def prices(config: Config) -> dict[str, dict[str, float]]:
+    """What each model's tokens cost: label → `input`, `output` and `cached_input` in USD per million tokens."""
+    return {label: effective_price(model.price.model_dump(), model.mode) for label, model in config.models.items()}
 
 
 def notes(config: Config, besides: Collection[str] = ()) -> list[str]:

@@ -1,11 +1,13 @@
 """Models that a step may name: where they are, how they sample, what they cost."""
 
+import shlex
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
 from devqa.config.base import Section
+from devqa.llm.pricing import effective_price
 
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 
@@ -36,26 +38,71 @@ class Sampled(Section):
 
 
 class Limits(Section):
-    """How hard one job may drive an endpoint. None of these changes a result."""
+    """How hard all jobs of a run together may drive an endpoint. None of these changes a result.
+
+    `timeout_s` is for one attempt; an endpoint of which nothing is heard for `down_after_s` counts as down.
+    """
 
     concurrency: int = Field(8, ge=1)
     requests_per_minute: int | None = Field(None, ge=1)
     tokens_per_minute: int | None = Field(None, ge=1)
     timeout_s: float = Field(120, gt=0)
     retries: int = Field(6, ge=0)
+    down_after_s: float = Field(40, gt=0)
 
 
 class Price(Section):
-    """USD per million tokens."""
+    """USD per million tokens; `cached_input` is for prompt tokens that the endpoint had in its own cache.
+
+    `batch` is what the batch mode costs in parts of these.
+    """
 
     input: float = Field(0.0, ge=0)
     output: float = Field(0.0, ge=0)
+    cached_input: float | None = Field(None, ge=0)
+    batch: float = Field(0.5, ge=0, le=1)
+
+
+class Serve(Section):
+    """A server that the run starts for a model and stops at its end (docs/serving.md).
+
+    `command` has `{port}` where the server's port goes; `{python}` is the workflow's own Python. `launcher`, such as
+    `srun --gres=gpu:1`, is put before it. Both are split into words as a shell would; no shell runs them.
+    """
+
+    command: str
+    launcher: str = ""
+    ready_s: float = Field(600, gt=0)
+
+    @field_validator("command", "launcher")
+    @classmethod
+    def _can_be_split(cls, value: str) -> str:
+        shlex.split(value)
+        return value
+
+    @field_validator("command")
+    @classmethod
+    def _has_a_port(cls, value: str) -> str:
+        if "{port}" not in value:
+            raise ValueError("{port} is missing: the run gives the server a port of its own")
+        return value
+
+
+class Batch(Section):
+    """The Batch API (https://platform.openai.com/docs/guides/batch): `requests` at most in one batch.
+
+    Its state is asked for every `poll_s` seconds.
+    """
+
+    requests: int = Field(50_000, ge=1, le=50_000)
+    poll_s: float = Field(30, gt=0)
 
 
 class Model(Section):
     """One model: an OpenAI-compatible endpoint, or weights that run in the job's own process."""
 
-    runtime: Literal["openai", "llama.cpp"] = "openai"
+    runtime: Literal["openai", "llama.cpp", "served"] = "openai"
+    mode: Literal["online", "batch"] = "online"
     base_url: str | None = None
     model: str | None = None
     api_key_env: str | None = None
@@ -64,12 +111,15 @@ class Model(Section):
     context: int = Field(8192, ge=512)
     threads: int = Field(1, ge=1)
     slots: int = Field(1, ge=1)
-    structured: Literal["json_schema", "json_object", "prompt"] = "json_schema"
+    structured: Literal["auto", "json_schema", "json_object", "prompt"] = "auto"
     max_tokens_key: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    omit: list[Literal["temperature", "top_p", "seed", "reasoning_effort", "max_tokens"]] = []
     extra_body: dict[str, Any] = {}
     sampling: Sampling = Sampling()
     limits: Limits = Limits()
     price: Price = Price()
+    serve: Serve | None = None
+    batch: Batch = Batch()
     note: str = ""
 
     @model_validator(mode="after")
@@ -80,6 +130,12 @@ class Model(Section):
             raise ValueError("base_url holds a name or a password, which would be shown: use api_key_env")
         if self.runtime == "llama.cpp" and not self.weights:
             raise ValueError("weights is missing: a package, a path to a .gguf file, or hf:owner/repo/file.gguf")
+        if (self.runtime == "served") != (self.serve is not None):
+            raise ValueError("`runtime: served` and the section `serve`, which says how, go together")
+        if self.runtime == "served" and not self.identity:
+            raise ValueError("identity is missing: the name that answers are kept under, because the address changes")
+        if self.mode == "batch" and self.runtime != "openai":
+            raise ValueError("mode: batch needs an endpoint with a Batch API (`runtime: openai`)")
         return self
 
     def endpoint(self) -> str:
@@ -88,6 +144,10 @@ class Model(Section):
         Stays the same where `identity` is set, although a served model's address changes from run to run.
         """
         return self.identity or (self.weights if self.runtime == "llama.cpp" else self.base_url.rstrip("/"))
+
+    def effective_price(self) -> Price:
+        """What a token costs in this model's mode."""
+        return Price(**effective_price(self.price.model_dump(), self.mode))
 
 
 def asked_with(label: str, model: Model, *layers: Sampling) -> dict[str, Any]:
@@ -103,9 +163,10 @@ def asked_with(label: str, model: Model, *layers: Sampling) -> dict[str, Any]:
         "label": label,
         "endpoint": model.endpoint(),
         "model": model.model or label,
-        "structured": model.structured,
+        # llama.cpp enforces schemas: there is nothing to find out.
+        "structured": "json_schema" if model.runtime == "llama.cpp" else model.structured,
         "max_tokens_key": model.max_tokens_key,
         "extra_body": model.extra_body,
         "context": model.context,
-        "sampling": sampling.model_dump(exclude_none=True),
+        "sampling": sampling.model_dump(exclude_none=True, exclude=set(model.omit)),
     }

@@ -3,7 +3,7 @@
 import difflib
 import os
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any
@@ -35,6 +35,8 @@ class Config(Section):
     steps: Steps
     evaluation: Evaluation
     cache_dir: str = ".cache/devqa"
+    cache_archive: str = "devqa-cache.zip"
+    budget_usd: float | None = Field(None, gt=0)
 
     def used_models(self) -> dict[str, list[str]]:
         """The models that are named somewhere: label → the keys that name it."""
@@ -69,8 +71,11 @@ def load(raw: Mapping[str, Any]) -> Config:
     return config
 
 
-def preflight(config: Config) -> None:
+def preflight(config: Config, asked: Collection[str]) -> None:
     """Refuse to start while an API key is missing from the environment, or the cache can't be written.
+
+    Args:
+        asked: the models that will be asked; the others need no key.
 
     Raises:
         UserError: names every variable that is not set, and the models that need it.
@@ -78,7 +83,8 @@ def preflight(config: Config) -> None:
     problems = [
         f"models.{label}.api_key_env: the environment variable {variable} is not set (needed by {', '.join(keys)})"
         for label, keys in config.used_models().items()
-        if (variable := config.models[label].api_key_env) and not os.environ.get(variable)
+        if label in asked
+        and (variable := config.models[label].api_key_env) and not os.environ.get(variable)
     ]
     try:
         Path(config.cache_dir).mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from devqa.evaluation.grading import GRADES
 from devqa.tables import Row
 
 SHARES = ("co", "in", "na", "cga", "f_score")
-TOKENS = ("input_tokens", "output_tokens", "tokens")
+TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens", "tokens")
 # What became of an answer: it has a grade, it has none, or it could not be used (by outcome, or no answer row).
 UNUSABLE = ("refused", "truncated", "empty", "error", "missing")
 COUNTS = ("rows", "graded", "ungraded", *UNUSABLE)
@@ -28,7 +28,8 @@ def scores(benchmark: list[Row], answers: list[Row], grades: list[Row]) -> list[
 
     - `co`, `in`, `na`: shares of the graded rows (0 to 1)
     - `cga` = CO / (CO + IN); `f_score` = harmonic mean of CO and CGA (0 where both are 0)
-    - `input_tokens`, `output_tokens`, `tokens`: averages over the answers whose usage is known
+    - `input_tokens`, `output_tokens`, `tokens`: averages over the answers whose usage is known; `reasoning_tokens`
+      are part of the output
     - counts: `rows` = `graded` + `ungraded` + `refused` + `truncated` + `empty` + `error` + `missing`
 
     Raises:
@@ -65,7 +66,9 @@ def slices(benchmark: list[Row]) -> list[tuple[str, str, list[Row]]]:
 def figures(rows: list[Row], answers: dict[str, Row], grades: dict[str, Row]) -> Figures:
     """Every metric of one repeat over benchmark `rows`; answers and grades by id. None stands for 0/0."""
     fates = Counter(fate(answers.get(row["id"]), grades.get(row["id"])) for row in rows)
-    spent = [answers[row["id"]] for row in rows if row["id"] in answers and usage_known(answers[row["id"]])]
+    spent = [
+        answers[row["id"]] for row in rows if row["id"] in answers and answers[row["id"]]["input_tokens"] is not None
+    ]
     correct, incorrect, not_attempted = (fates[grade] for grade in GRADES)
     graded = correct + incorrect + not_attempted
     co, cga = _ratio(correct, graded), _ratio(correct, correct + incorrect)
@@ -77,6 +80,7 @@ def figures(rows: list[Row], answers: dict[str, Row], grades: dict[str, Row]) ->
         "f_score": _harmonic(co, cga),
         "input_tokens": _average([row["input_tokens"] for row in spent]),
         "output_tokens": _average([row["output_tokens"] for row in spent]),
+        "reasoning_tokens": _average([row["reasoning_tokens"] for row in spent]),
         "tokens": _average([row["input_tokens"] + row["output_tokens"] for row in spent]),
         "rows": len(rows),
         "graded": graded,
@@ -141,11 +145,6 @@ def _ratio(part: int, whole: int) -> float | None:
 
 def _harmonic(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else statistics.harmonic_mean([one, other])
-
-
-def usage_known(answer: Row) -> bool:
-    """Were an answer's tokens counted? No request has zero: endpoints that don't count leave null or zeros."""
-    return bool(answer["input_tokens"]) and answer["output_tokens"] is not None
 
 
 def _average(values: list[int]) -> float | None:

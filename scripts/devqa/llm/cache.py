@@ -2,38 +2,30 @@
 
     <folder>/<model>-<hash of endpoint and model>/<unique name>.seg
 
-Every attempt of a job writes a segment of its own and reads all. One record is one line,
-
-    <key: 64 hex digits> <crc32 of key and JSON: 8 hex digits> <JSON>\n
-
-written by one `write` call, so that a killed process loses nothing that it had written. A torn or damaged line
-is skipped with a warning. All outcomes are recorded, only `ok` ones are served. Of several good records of
-one key the earliest is served, whoever wrote it, so that everyone reads the same.
+Every attempt of a job writes a segment of its own and reads all. One record is one line (see `segments`), written by
+one `write` call, so that a killed process loses nothing that it had written. A torn or damaged line is skipped with a
+warning. All outcomes are recorded, only `ok` ones are served. Of several good records of one key the earliest is
+served, whoever wrote it, so that everyone reads the same.
 """
 
 import errno
+import functools
 import hashlib
-import logging
 import os
 import re
 import time
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any
-
-import orjson
 
 from devqa.errors import UserError
 from devqa.files import unique_name
+from devqa.llm import segments
+from devqa.llm.index import SETTLED_S, Index
+from devqa.llm.segments import Record, decode, encode
 
-_log = logging.getLogger(__name__)
+__all__ = ["Cache", "Record", "Shelf", "Writer", "decode", "encode"]
 
-Record = dict[str, Any]
-
-_KEY = 64
-_HEAD = _KEY + 1 + 8 + 1
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -49,73 +41,117 @@ class Cache:
         digest = hashlib.sha256(f"{endpoint}\n{model}".encode()).hexdigest()[:12]
         return Shelf(self.folder / f"{slug}-{digest}")
 
+    def shelves(self) -> list["Shelf"]:
+        """All parts that there are, in the order of their names."""
+        return [Shelf(folder) for folder in sorted(self.folder.glob("*")) if folder.is_dir()]
+
 
 class Shelf:
     """All segments of one model."""
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self._warned: set[str] = set()
+        self._index = _index(folder.absolute())
 
     def lookup(self, keys: Iterable[str]) -> dict[str, Record]:
         """The records with outcome `ok` of those `keys` (sha256 in hex) that have one.
 
+        Each segment is read once in this process, whatever is looked up; what was written since is read then.
+
         Raises:
             UserError: a segment can't be read.
         """
-        wanted = {key.encode() for key in keys}
-        found: dict[bytes, tuple[float, str, Record]] = {}
-        for segment in self._segments() if wanted else ():
-            for key, record in self._records(segment, wanted):
-                if record["outcome"] != "ok":
+        wanted = set(keys)
+        for _ in segments.chances(self.folder) if wanted else ():
+            try:
+                self._index.refresh()
+                return _earliest(self._index.lines(wanted))
+            except segments.Vanished:
+                self._index.forget()
+        return {}
+
+    def asked(self, keys: Iterable[str]) -> bool:
+        """Was each of `keys` (sha256 in hex) asked before, with whatever outcome? As of the last `lookup`."""
+        return all(key in self._index for key in keys)
+
+    def lines(self) -> Iterator[tuple[str, bytes]]:
+        """All intact lines, each once though several segments may hold it, with the name of its segment.
+
+        Raises:
+            UserError: a segment can't be read.
+        """
+        given: set[bytes] = set()
+        read: set[str] = set()
+        for _ in segments.chances(self.folder):
+            rest = [name for name in segments.listed(self.folder) if name not in read]
+            for name in rest:
+                try:
+                    for _, line, good in segments.read(self.folder / name):
+                        if good and line[: segments.MARK] not in given:
+                            given.add(line[: segments.MARK])
+                            yield name, line
+                    read.add(name)
+                except segments.Vanished:
+                    # Its records are in another segment, which the next listing shows.
                     continue
-                rank = (record["time"], segment.name)
-                if key not in found or rank < found[key][:2]:
-                    found[key] = (*rank, record)
-        return {key.decode(): record for key, (_, _, record) in found.items()}
+            if read.issuperset(rest):
+                return
+
+    def records(self) -> Iterator[tuple[str, Record]]:
+        """All records of whatever outcome, with their keys, in no particular order: for statistics.
+
+        Raises:
+            UserError: a segment can't be read.
+        """
+        for _, line in self.lines():
+            if (record := decode(line)) is not None:
+                yield line[: segments.KEY].decode(), record
 
     def writer(self, step: str) -> "Writer":
         """A new segment for one attempt of one job; the file is made by the first record."""
-        return Writer(self.folder / f"{unique_name()}.seg", step)
+        return Writer(self.folder, step)
 
-    def _segments(self) -> list[Path]:
-        return sorted(self.folder.glob("*.seg"))
 
-    def _records(self, segment: Path, wanted: set[bytes]) -> Iterator[tuple[bytes, Record]]:
-        try:
-            with segment.open("rb") as lines:
-                for line in lines:
-                    if line[:_KEY] in wanted and (record := decode(line)) is not None:
-                        yield line[:_KEY], record
-                    elif line[:_KEY] in wanted or not _well_formed(line):
-                        self._warn(segment)
-        except FileNotFoundError:
-            # Pruned by someone else since the folder was listed.
-            return
-        except OSError as error:
-            raise UserError(f"cache segment {segment} can't be read: {error.strerror}") from error
+@functools.cache
+def _index(folder: Path) -> Index:
+    """One for all shelves of a folder, so that a job in which a model plays two parts reads its segments once."""
+    return Index(folder)
 
-    def _warn(self, segment: Path) -> None:
-        if segment.name not in self._warned:
-            self._warned.add(segment.name)
-            _log.warning("cache segment %s holds damaged or half-written records: they are skipped", segment)
+
+def _earliest(lines: Iterable[tuple[str, bytes]]) -> dict[str, Record]:
+    """By key the record that is served: of those with outcome `ok`, the earliest.
+
+    Args:
+        lines: the name of a segment and a line of it; what is damaged is passed over.
+    """
+    found: dict[str, tuple[float, str, Record]] = {}
+    for name, line in lines:
+        record = decode(line)
+        if record is None or record["outcome"] != "ok":
+            continue
+        key, moment = line[: segments.KEY].decode(), record["time"]
+        if key not in found or (moment, name) < found[key][:2]:
+            found[key] = (moment, name, record)
+    return {key: record for key, (_, _, record) in found.items()}
 
 
 class Writer:
-    """Appends records to one segment. Use as a context manager."""
+    """Appends records to one segment. Use as a context manager.
 
-    def __init__(self, path: Path, step: str):
-        self.path = path
+    After a pause, in which readers may have come to take the segment for finished, it goes on in a new one.
+    """
+
+    def __init__(self, folder: Path, step: str):
+        self.path = folder / f"{unique_name()}.seg"
         self._step = step
         self._descriptor: int | None = None
+        self._wrote = 0.0
 
     def __enter__(self) -> "Writer":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        self._close()
 
     def write(self, key: str, record: Record) -> None:
         """Append `record` with the step and the time.
@@ -123,7 +159,17 @@ class Writer:
         Raises:
             UserError: the disk is full, or the folder can't be written to.
         """
-        line = encode(key, {**record, "step": self._step, "time": time.time()})
+        self.keep(encode(key, {**record, "step": self._step, "time": time.time()}))
+
+    def keep(self, line: bytes) -> None:
+        """Append a whole `line`, such as one of another segment.
+
+        Raises:
+            UserError: the disk is full, or the folder can't be written to.
+        """
+        if self._descriptor is not None and time.time() - self._wrote > SETTLED_S / 2:
+            self._close()
+            self.path = self.path.with_name(f"{unique_name()}.seg")
         try:
             if self._descriptor is None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -131,6 +177,7 @@ class Writer:
             self._append(self._descriptor, line)
         except OSError as error:
             raise UserError(_cannot_write(self.path, error)) from error
+        self._wrote = time.time()
 
     def _append(self, descriptor: int, line: bytes) -> None:
         rest = line
@@ -142,25 +189,14 @@ class Writer:
             os.ftruncate(descriptor, os.fstat(descriptor).st_size - (len(line) - len(rest)))
             raise
 
-
-def encode(key: str, record: Record) -> bytes:
-    """One line of a segment. `key` is a sha256 in hex, `record` anything that JSON can hold."""
-    body = orjson.dumps(record)
-    return b"%s %08x %s\n" % (key.encode(), zlib.crc32(key.encode() + body), body)
-
-
-def decode(line: bytes) -> Record | None:
-    """The record of one line of a segment, or None where the line is torn or damaged."""
-    if not _well_formed(line):
-        return None
-    body = line[_HEAD:-1]
-    if line[_KEY + 1 : _HEAD - 1] != b"%08x" % zlib.crc32(line[:_KEY] + body):
-        return None
-    return orjson.loads(body)
-
-
-def _well_formed(line: bytes) -> bool:
-    return len(line) > _HEAD + 1 and line.endswith(b"}\n") and line[_KEY] == line[_HEAD - 1] == ord(" ")
+    def _close(self) -> None:
+        descriptor, self._descriptor = self._descriptor, None
+        try:
+            if descriptor is not None:
+                os.close(descriptor)
+        except OSError as error:
+            # Where a shared file system says only now that it could not keep what it took.
+            raise UserError(_cannot_write(self.path, error)) from error
 
 
 def _cannot_write(path: Path, error: OSError) -> str:

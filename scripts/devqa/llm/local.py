@@ -18,7 +18,7 @@ _PROMPT_CACHE_MIB = 256
 
 
 @contextmanager
-def serve(runtime: dict[str, Any]) -> Iterator[str]:
+def serve(runtime: dict[str, Any], host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
     """Run a model until the block ends; yields the base URL, such as `http://127.0.0.1:41234/v1`.
 
     The beginning that a prompt shares with the one before it in the same slot is not computed again
@@ -27,6 +27,8 @@ def serve(runtime: dict[str, Any]) -> Iterator[str]:
     Args:
         runtime: the model's configuration: `weights`, `context` (tokens per request), `slots` (requests at a time),
             `threads`.
+        host: the address to listen at.
+        port: 0 for any that is free.
 
     Raises:
         UserError: the weights can't be found or loaded.
@@ -39,8 +41,8 @@ def serve(runtime: dict[str, Any]) -> Iterator[str]:
     parameters.n_ctx = runtime["context"] * runtime["slots"]
     parameters.n_parallel = runtime["slots"]
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = runtime["threads"]
-    parameters.hostnames = ["127.0.0.1"]
-    parameters.port = 0
+    parameters.hostnames = [host]
+    parameters.port = port
     parameters.cache_ram_mib = _PROMPT_CACHE_MIB
     parameters.verbosity = _ERRORS_ONLY
     try:

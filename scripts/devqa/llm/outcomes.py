@@ -9,6 +9,8 @@ from devqa.llm.parsing import parse_json, visible, whole
 Outcome = Literal["ok", "refused", "truncated", "empty", "error"]
 
 
+# The reason of an answer that does not follow its schema begins so; what the schema objects to comes next.
+OFF_SCHEMA = "no answer that follows the schema"
 # What is kept of an answer that can't be used: enough to see what was wrong with it.
 _LONGEST_RAW = 100_000
 _MOST_TOKENS = 10**12
@@ -26,6 +28,9 @@ class Answer:
         raw: the text as it came, thoughts included, where the outcome is not `ok`; "" otherwise.
         input_tokens, output_tokens: as the endpoint counted them (output includes thoughts), 0 where it did not.
         cached: nothing was sent for it.
+        reasoning_tokens: those of the output that were thoughts.
+        cached_tokens: those of the input that the endpoint had in its own prompt cache.
+        counted: the endpoint counted the tokens, or none were spent; otherwise what the answer cost is unknown.
     """
 
     outcome: Outcome
@@ -36,6 +41,9 @@ class Answer:
     input_tokens: int
     output_tokens: int
     cached: bool
+    reasoning_tokens: int = 0
+    cached_tokens: int = 0
+    counted: bool = True
 
 
 def answer(record: Record, cached: bool) -> Answer:
@@ -49,24 +57,38 @@ def answer(record: Record, cached: bool) -> Answer:
         input_tokens=record["input_tokens"],
         output_tokens=record["output_tokens"],
         cached=cached,
+        reasoning_tokens=record.get("reasoning_tokens", 0),
+        cached_tokens=min(record.get("cached_tokens", 0), record["input_tokens"]),
+        # Records of earlier versions don't say: a prompt without tokens was not counted.
+        counted=record.get("counted", record["input_tokens"] > 0),
     )
 
 
-def failed(reason: str) -> Record:
-    """The record of a request that got no usable response."""
-    return _record("error", reason, None, {})
+def failed(reason: str, outcome: Outcome = "error", passing: bool = False) -> Record:
+    """The record of a request that got no usable response; `passing`: another time it may get one."""
+    return {**_record(outcome, reason, None, {}), "counted": True, "passing": passing}
 
 
-def read(completion: dict[str, Any], schema: dict[str, Any] | None) -> Record:
+def broken(completion: dict[str, Any]) -> str:
+    """Why a response with status 200 is no completion at all, such as an upstream's error; "" if it is one."""
+    choices = completion.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        return _without_choices(completion)
+    if error := choices[0].get("error"):
+        return f"the endpoint answered with an error: {_message(error)}"
+    return ""
+
+
+def read(completion: Any, schema: dict[str, Any] | None) -> Record:
     """The record of a chat completion (https://platform.openai.com/docs/api-reference/chat/object).
 
     Args:
         completion: the parsed body of a response with status 200.
         schema: what the answer had to follow, if anything.
     """
-    choices = completion.get("choices")
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        return _record("error", _without_choices(completion), None, completion)
+    if problem := broken(completion):
+        return _record("error", problem, None, completion)
+    choices = completion["choices"]
     message = _dict(choices[0].get("message"))
     content = _content(message)
     text = visible(content)
@@ -82,12 +104,14 @@ def read(completion: dict[str, Any], schema: dict[str, Any] | None) -> Record:
     if message.get("tool_calls") and not text:
         return _record("error", "the model called a tool instead of answering", content, completion)
     if not text:
-        return _record("empty", "the answer is empty", content, completion)
+        thoughts = message.get("reasoning_content") or message.get("reasoning")
+        reason = "the answer is empty" + (", the model has only thought: raise sampling.max_tokens" if thoughts else "")
+        return _record("empty", reason, content, completion)
     if schema is None:
         return _record("ok", "", content, completion, text)
     data, problem = parse_json(text, schema)
     if problem:
-        return _record("error", f"no answer that follows the schema: {problem}", content, completion, text)
+        return _record("error", f"{OFF_SCHEMA}: {problem}", content, completion, text)
     return _record("ok", "", content, completion, text, data)
 
 
@@ -105,6 +129,7 @@ def _record(
         "output_tokens": _count(usage, "completion_tokens"),
         "reasoning_tokens": _count(_dict(usage.get("completion_tokens_details")), "reasoning_tokens"),
         "cached_tokens": _count(_dict(usage.get("prompt_tokens_details")), "cached_tokens"),
+        "counted": all(type(usage.get(name)) is int for name in ("prompt_tokens", "completion_tokens")),
         "model": whole(str(completion.get("model") or "")),
     }
 
@@ -132,6 +157,8 @@ def _content(message: dict[str, Any]) -> str:
 def _without_choices(completion: dict[str, Any]) -> str:
     """Some gateways send an upstream's error with status 200."""
     error = completion.get("error")
-    if isinstance(error, dict):
-        error = error.get("message")
-    return f"the endpoint answered with an error: {error}" if error else "the response holds no choices"
+    return f"the endpoint answered with an error: {_message(error)}" if error else "the response holds no choices"
+
+
+def _message(error: Any) -> str:
+    return str(error.get("message") or error if isinstance(error, dict) else error)[:1000]

@@ -21,6 +21,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n(.*?)```", re.DOTALL)
 # An answer may quote any number of brackets before its JSON; trying them all could take very long.
 _STARTS_TRIED = 20
+# Mending takes time with the square of the length where braces nest deeply.
+_LONGEST_MENDED = 10_000
 
 
 def whole(text: str) -> str:
@@ -110,12 +112,13 @@ def _decoded(text: str, start: int, whole_text: bool = False) -> Iterator[Any]:
 
 def _repaired(text: str) -> Iterator[Any]:
     start = re.search(r"[{\[]", text)
-    if start is None:
+    if start is None or len(text) - start.start() > _LONGEST_MENDED:
         return
     import json_repair
 
     try:
-        yield _plain(json_repair.loads(text[start.start() :], skip_json_loads=True))
+        # Strict: prose with braces in it is no broken JSON, and would take minutes.
+        yield _plain(json_repair.loads(text[start.start() :], skip_json_loads=True, strict=True))
     except (ValueError, RecursionError):
         return
 
@@ -130,14 +133,16 @@ def _plain(value: Any) -> Any:
 
 
 def _problem(value: Any, schema: dict[str, Any]) -> str:
-    from jsonschema.exceptions import best_match
-
-    error = best_match(_validator(json.dumps(schema, sort_keys=True)).iter_errors(value))
-    return "" if error is None else f"{error.json_path}: {error.message[:300]}"
+    validator = _validator(orjson.dumps(schema, option=orjson.OPT_SORT_KEYS))
+    if validator.is_valid(value):
+        return ""
+    error = next(validator.iter_errors(value))
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.instance_path)
+    return f"${place}: {error.message[:300]}"
 
 
 @lru_cache(maxsize=64)
-def _validator(schema: str) -> Any:
-    from jsonschema import Draft202012Validator
+def _validator(schema: bytes) -> Any:
+    from jsonschema_rs import Draft202012Validator
 
-    return Draft202012Validator(json.loads(schema))
+    return Draft202012Validator(orjson.loads(schema))

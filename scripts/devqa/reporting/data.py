@@ -4,9 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from devqa.evaluation.metrics import COUNTS, SHARES, SLICES, TOKENS, fate, usage_known
-from devqa.llm.pricing import tokens_usd
+from devqa.evaluation.metrics import COUNTS, SHARES, SLICES, TOKENS, fate
+from devqa.llm.pricing import cost_usd
 from devqa.tables import Row
+from devqa.usage import added
 
 COMPOSITION = ("language", "difficulty", "source")
 
@@ -16,7 +17,7 @@ LEADERBOARD = [
     *("model", "setting"),
     *(name for metric in SHARES for name in (metric, f"{metric}_spread")),
     *TOKENS,
-    *("usd", "usd_per_answer", "repeats"),
+    *("usd", "usd_per_answer", "uncounted", "repeats"),
     *COUNTS,
 ]
 
@@ -28,7 +29,7 @@ def report_data(
 
     Args:
         model: `name`, `endpoint`, `model` (the endpoint's name for it), `note`, and `price`
-            (`input` and `output` in USD per million tokens).
+            (`input`, `output` and `cached_input` in USD per million tokens).
         benchmark: the rows that were asked.
         answers, grades: the model's, of all settings and repeats.
         scores: the model's, as `metrics.scores` gives them.
@@ -36,21 +37,23 @@ def report_data(
     Returns a dict with
         `model`: as given;
         `benchmark`: `rows`, and `composition`: {column: {value: rows}} by language, difficulty and source;
-        `settings`: a list of `setting`, `repeats`, `usd` and `usd_per_answer` (of the answers, at the model's
-            price; null where no usage is known), `figures`: {metric: {mean, spread, repeats}} over all rows,
+        `settings`: a list of `setting`, `repeats`, `usd` and `usd_per_answer` (of the answers whose tokens were
+            counted, at the model's price; null where none were), `uncounted` (how many were not),
+            `figures`: {metric: {mean, spread, repeats}} over all rows,
             `outcomes`: {fate: answers, all repeats together}, and
             `slices`: a list of `slice`, `value`, `rows`, `figures`, `outcomes`;
         `rows`: the benchmark's `id, question, answer, language, difficulty, source`, and `references` (`url, title`);
         `runs`: one entry per row, setting and repeat: `row` (index in `rows`), `setting`, `repeat`, `prediction`
             (the raw text where the answer could not be used), `fate` (a grade, `ungraded`, or why there is no
-            usable answer), `reason`, `judge_text`, `input_tokens`, `output_tokens`.
+            usable answer), `reason`, `judge_text`, and `input_tokens`, `output_tokens`, `reasoning_tokens`
+            (null where they were not counted).
     """
     rows = sorted(benchmark, key=lambda row: row["id"])
     runs = _runs(rows, answers, grades)
     return {
         "model": model,
         "benchmark": {"rows": len(rows), "composition": {column: _counts(rows, column) for column in COMPOSITION}},
-        "settings": _settings(model, rows, runs, scores),
+        "settings": _settings(model, rows, runs, answers, scores),
         "rows": [_row(row) for row in rows],
         "runs": runs,
     }
@@ -72,7 +75,7 @@ def leaderboard_rows(models: Iterable[dict[str, Any]]) -> list[Row]:
             for metric in SHARES:
                 row |= {metric: figures[metric]["mean"], f"{metric}_spread": figures[metric]["spread"]}
             row |= {metric: figures[metric]["mean"] for metric in TOKENS}
-            row |= {key: setting[key] for key in ("usd", "usd_per_answer", "repeats")}
+            row |= {key: setting[key] for key in ("usd", "usd_per_answer", "uncounted", "repeats")}
             board.append(row | {metric: figures[metric]["mean"] for metric in COUNTS})
     return sorted(board, key=_best_first)
 
@@ -83,15 +86,15 @@ def index_data(models: list[dict[str, Any]], funnel: list[Row], notes: list[str]
     Args:
         models: as `report_data` gives them (`rows` and `runs` are not used and may be left out).
         funnel: rows of the ledger, one per `stage`, `status` and `reason`, with `rows_in` (of the stage), `rows_out`
-            (of the group), `calls`, `input_tokens`, `output_tokens`, `usd`.
+            (of the group), `devqa.usage.COUNTS`, `usd`.
         notes: what the reader must know of the whole run.
 
     Returns a dict with
         `leaderboard`: as `leaderboard_rows`;
         `models`: `name`, `endpoint`, `note` of each;
         `benchmark`: `rows` and `composition` as in `report_data`;
-        `funnel`: a list of `stage`, `rows`, `by_status` ({status: rows}), the sums `calls, input_tokens,
-            output_tokens, usd`, and `groups` (the ledger's rows of that stage);
+        `funnel`: a list of `stage`, `rows`, `by_status` ({status: rows}), the sums of `devqa.usage.COUNTS` and
+            `usd`, and `groups` (the ledger's rows of that stage);
         `spent`: the sums over all stages;
         `notes`: as given.
     """
@@ -109,7 +112,7 @@ def index_data(models: list[dict[str, Any]], funnel: list[Row], notes: list[str]
 
 
 def _settings(
-    model: dict[str, Any], rows: list[Row], runs: list[dict[str, Any]], scores: list[Row]
+    model: dict[str, Any], rows: list[Row], runs: list[dict[str, Any]], answers: list[Row], scores: list[Row]
 ) -> list[dict[str, Any]]:
     outcomes = _outcomes(rows, runs)
     groups: dict[str, dict[tuple[str, str], dict[str, Any]]] = defaultdict(dict)
@@ -122,7 +125,7 @@ def _settings(
         {
             "setting": setting,
             "repeats": found["all", ""]["figures"]["rows"]["repeats"],
-            **_cost([run for run in runs if run["setting"] == setting], model.get("price") or {}),
+            **_cost([row for row in answers if row["setting"] == setting], model),
             **{key: found["all", ""][key] for key in ("outcomes", "figures")},
             "slices": [{"slice": key[0], "value": key[1], **group} for key, group in found.items() if key[0] != "all"],
         }
@@ -140,12 +143,15 @@ def _outcomes(rows: list[Row], runs: list[dict[str, Any]]) -> dict[tuple[str, st
     return outcomes
 
 
-def _cost(runs: list[dict[str, Any]], price: dict[str, float]) -> dict[str, float | None]:
-    counted = [run for run in runs if usage_known(run)]
-    if not counted:
-        return {"usd": None, "usd_per_answer": None}
-    usd = sum(tokens_usd(run["input_tokens"], run["output_tokens"], price) for run in counted)
-    return {"usd": usd, "usd_per_answer": usd / len(counted)}
+def _cost(answers: list[Row], model: dict[str, Any]) -> dict[str, float | int | None]:
+    usage = [entry for row in answers for entry in row["usage"]]
+    usd = cost_usd(usage, {model["name"]: model["price"]})
+    counted = sum(row["input_tokens"] is not None for row in answers)
+    return {
+        "usd": usd if counted else None,
+        "usd_per_answer": usd / counted if counted else None,
+        "uncounted": added(usage)["uncounted"],
+    }
 
 
 def _row(row: Row) -> dict[str, Any]:
@@ -176,8 +182,7 @@ def _run(index: int, run: tuple[str, int], answer: Row | None, grade: Row | None
         "fate": became,
         "reason": (faulty or {}).get("reason") or "",
         "judge_text": grade.get("judge_text") or grade.get("raw") or "",
-        "input_tokens": answer.get("input_tokens"),
-        "output_tokens": answer.get("output_tokens"),
+        **{key: answer.get(key) for key in ("input_tokens", "output_tokens", "reasoning_tokens")},
     }
 
 
@@ -195,7 +200,7 @@ def _stage(name: str, groups: list[Row]) -> dict[str, Any]:
 
 
 def _spent(groups: list[Row]) -> dict[str, float]:
-    return {key: sum(row[key] for row in groups) for key in ("calls", "input_tokens", "output_tokens", "usd")}
+    return {**added(groups), "usd": sum(row["usd"] for row in groups)}
 
 
 def _counts(rows: list[Row], column: str) -> dict[str, int]:

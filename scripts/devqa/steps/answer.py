@@ -7,6 +7,8 @@ from devqa.prompts import Prompt
 from devqa.steps.accounts import asked
 from devqa.tables import Row
 
+TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens")
+
 
 def answers(questions: Sequence[str], chat: Chat, prompt: Prompt, repeat: int) -> list[Answer]:
     """What the model says to each question, with nothing else to go by. Each `repeat` is a sample of its own."""
@@ -23,8 +25,8 @@ def answer(questions: Sequence[Row], chat: Chat, prompt: Prompt, setting: str, r
             "model": chat.label,
             "repeat": repeat,
             "answer": said.text,
-            "input_tokens": said.input_tokens,
-            "output_tokens": said.output_tokens,
+            # No prompt has none: without a count there is nothing to average.
+            **{name: getattr(said, name) if said.input_tokens else None for name in TOKENS},
             **asked(chat.label, said),
         }
         for row, said in zip(questions, given, strict=True)

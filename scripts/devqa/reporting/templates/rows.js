@@ -59,6 +59,7 @@
   function article(run) {
     const row = data.rows[run.row];
     const tokens = run.input_tokens === null ? [] : [`${run.input_tokens} + ${run.output_tokens} tokens`];
+    if (run.reasoning_tokens) tokens.push(`${run.reasoning_tokens} of them reasoning`);
     const facts = [row.language, row.difficulty, run.setting, `repeat ${run.repeat}`, ...tokens, row.id];
     const made = element("article", `row ${FATES[run.fate] || "unusable"}`);
     made.append(element("p", "facts", element("b", "", run.fate), ...facts.filter(Boolean).map((fact) => element("span", "", fact))));

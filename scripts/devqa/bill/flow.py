@@ -1,0 +1,246 @@
+"""How many requests each step will send: counted where its input is there, else reckoned from the steps before it.
+
+What a step asks about depends on the answers at the steps before it. Two figures flow along: `renewed` dialogues, whose
+texts come out new, so that all later steps ask anew about them; and `opened` pairs, which may pass a check that has
+rejected them so far, so that later steps see them for the first time.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from devqa.bill.dialogues import Dialogues
+from devqa.bill.meter import Altered, Missing, Reading
+from devqa.bill.plan import Planned, asked_models
+from devqa.bill.rates import Rates
+from devqa.bill.spent import Earlier
+
+Basis = Literal["exact", "present", "earlier", "paper"]
+Group = Sequence[tuple[Planned, list[Reading]]]
+
+# In the order in which data flows: the first three write texts, the next three choose among pairs.
+RULES = ("queries", "condense", "generate", "check", "verify", "difficulty", "answer", "judge")
+WRITING, CHOOSING = RULES[:3], RULES[3:6]
+
+
+@dataclass
+class Line:
+    """What one model is asked at one step, in one part.
+
+    Attributes:
+        asked: how it is asked (`devqa.config.models.asked_with`).
+        recipe: of one of its jobs.
+        sure: the requests that will be sent, by key.
+        likely: those that will be sent if the tables before them come out as they are.
+        cached: how many have their answer already.
+        further, most: how many come to that whose text is not known yet: probably, and at most.
+        bases: what all this was counted on.
+    """
+
+    rule: str
+    role: str
+    label: str
+    asked: dict[str, Any]
+    recipe: str
+    sure: dict[str, Missing] = field(default_factory=dict)
+    likely: dict[str, Missing] = field(default_factory=dict)
+    cached: float = 0.0
+    further: float = 0.0
+    most: float = 0.0
+    bases: set[Basis] = field(default_factory=set)
+
+    @property
+    def sent(self) -> float:
+        """How many requests will probably be sent."""
+        return len(self.sure) + len(self.likely) + self.further
+
+    @property
+    def sent_most(self) -> float:
+        """How many will be sent at most."""
+        return len(self.sure) + len(self.likely) + self.most
+
+
+def flow(
+    measured: Group, dialogues: Dialogues, rates: Rates, earlier: Earlier, config: Mapping[str, Any]
+) -> list[Line]:
+    """What each model is asked at each step.
+
+    Args:
+        measured: the jobs that will run, each with its readings (none where its input is not there).
+    """
+    stream = _Stream(dialogues, rates, earlier, config)
+    lines: list[Line] = []
+    for rule in RULES:
+        if group := [(job, readings) for job, readings in measured if job.rule == rule]:
+            lines += stream.step(rule, group)
+    return lines
+
+
+class _Stream:
+    """What has come down to a step from those before it."""
+
+    def __init__(self, dialogues: Dialogues, rates: Rates, earlier: Earlier, config: Mapping[str, Any]):
+        self._dialogues = dialogues
+        self._rates = rates
+        self._earlier = earlier
+        self._config = config
+        self._renewed = 0.0 if dialogues.read else float(dialogues.new)
+        self._renewed_most = dialogues.altered
+        self._opened = 0
+        self._rows = 0
+        # Every table before comes out as it is.
+        self._settled = not dialogues.altered
+        self._shards = sum(source["shards"] for source in config["dialogues"].values())
+        self._seen: set[tuple[str, str, str]] = set()
+        self._answers: dict[str, Line] = {}
+        self._other_answers: Counter[str] = Counter()
+
+    def step(self, rule: str, group: Group) -> list[Line]:
+        """The lines of one rule, from its jobs and what has come down to it; passes on what comes of them."""
+        if any(job.unsettled for job, _ in group):
+            self._renewed_most = self._dialogues.count
+            self._settled = False
+        lines = {(line.role, line.label): line for line in _lines(group)}
+        for job, readings in group:
+            for reading in readings:
+                self._count(lines[reading.role, reading.label], reading, self._settled or job.basis == "exact")
+        for line in lines.values():
+            jobs = [(job, readings) for job, readings in group if _plays(job, line)]
+            if rule == "judge":
+                self._reckon_judge(line, jobs)
+            else:
+                present = [each for each in jobs if each[1] and each[0].basis == "present" and not self._settled]
+                self._reckon(line, present, [each for each in jobs if not each[1]])
+        self._pass_on(rule, group, list(lines.values()))
+        return list(lines.values())
+
+    def _count(self, line: Line, reading: Reading, sure: bool) -> None:
+        asked = [(reading.endpoint, reading.model, key) for key in reading.keys]
+        new = {key: reading.missing[key] for *_, key in asked if key in reading.missing}
+        new = {key: each for key, each in new.items() if (reading.endpoint, reading.model, key) not in self._seen}
+        self._seen.update(asked)
+        (line.sure if sure else line.likely).update(new)
+        line.cached += len(reading.cached)
+        line.further += reading.further
+        line.most += reading.most
+        line.bases.add("exact" if sure and not reading.most else "present")
+
+    def _reckon(self, line: Line, present: Group, missing: Group) -> None:
+        """Add what the text of is not known: for renewed dialogues and opened pairs, and where no input is there."""
+        # Each job with a model's answers asks about all dialogues; all shards of another step together do so.
+        answering = line.rule == "answer"
+        if present:
+            there = sum(len(each.cached) for _, readings in present for each in _own(readings, line))
+            opened = min(self._opened, max(0, self._rows - _rows(present))) * self._times(line)
+            most = (self._renewed_most * self._most(line) + opened) * (len(present) if answering else 1)
+            line.cached -= there * self._replaced
+            line.further += min(there * self._share, most)
+            line.most += most
+        if missing:
+            jobs = len(missing) if answering else len(missing) / self._shards
+            expected = self._rates.requests[line.rule] * self._dialogues.count * jobs
+            expected *= self._times(line) if line.rule == "difficulty" else 1
+            self._expect(line, expected, self._dialogues.count * self._most(line) * max(1, jobs))
+
+    def _expect(self, line: Line, expected: float, most: float) -> None:
+        """Add `expected` requests of which nothing is there yet. What is asked as before, the cache may know."""
+        cached = min(expected * (1 - self._share), self._kept(line))
+        line.cached += cached
+        line.further += expected - cached
+        line.most += max(most, expected)
+        line.bases.add("earlier" if line.rule in self._rates.earlier else "paper")
+
+    def _reckon_judge(self, line: Line, jobs: Group) -> None:
+        """A judge is asked about every answer that is new to it."""
+        settings = len(self._config["evaluation"]["settings"])
+        for job, readings in jobs:
+            given = self._answers.get(job.wildcards["model"])
+            if given is None or job.basis == "exact":
+                continue
+            sent, cached, most = (number / settings for number in (given.sent, given.cached, given.sent_most))
+            line.further += sent
+            line.most += max(most, self._other_answers[given.label] / settings, cached if job.unsettled else 0)
+            line.bases |= given.bases - {"exact"} or {"present"}
+            if readings:
+                line.cached -= sum(len(each.cached) for each in readings) * sent / max(1.0, sent + cached)
+            else:
+                known = min(cached, self._kept(line))
+                line.cached += known
+                line.further += cached - known
+                line.most += cached
+
+    def _pass_on(self, rule: str, group: Group, lines: Sequence[Line]) -> None:
+        """Take note of what becomes of this rule's tables."""
+        every = self._dialogues.count
+        altered = [readings[0].altered if readings else None for _, readings in group]
+        unknown = None in altered
+        rows, renewed = (sum(counts) for counts in zip(*(each or Altered(0, 0) for each in altered), strict=True))
+        self._settled &= not (unknown or rows)
+        if rule in WRITING:
+            sent, cached = lines[0].sent, lines[0].cached
+            # Of a step whose input is not there nobody knows which requests are new: those before it tell.
+            share = sent / (sent + cached) if sent and not unknown else 0.0
+            self._renewed = min(every, max(self._renewed, share * every, renewed))
+            self._renewed_most = min(every, self._renewed_most + (every if unknown else renewed))
+        elif rule in CHOOSING:
+            self._opened += rows
+            self._renewed_most = every if unknown else self._renewed_most
+            self._rows = max(self._rows, _rows(group))
+        elif rule == "answer":
+            self._answers = {line.label: line for line in lines}
+            for (job, _), each in zip(group, altered, strict=True):
+                self._other_answers[job.wildcards["model"]] += each.rows if each else 0
+        self._renewed_most = max(self._renewed_most, math.ceil(self._renewed))
+
+    @property
+    def _share(self) -> float:
+        """Of all dialogues, those that are renewed."""
+        return self._renewed / max(1, self._dialogues.count)
+
+    @property
+    def _replaced(self) -> float:
+        """Of the dialogues in the tables, those that are renewed."""
+        before = self._dialogues.count - self._dialogues.new
+        return max(0.0, self._renewed - self._dialogues.new) / max(1, before)
+
+    def _kept(self, line: Line) -> float:
+        """How many answers the cache holds beside those that were counted already."""
+        return max(0.0, self._earlier.kept(line.asked, line.role) - line.cached)
+
+    def _times(self, line: Line) -> int:
+        """How often one pair is asked about."""
+        if line.rule == "difficulty" and line.role == "judge":
+            return len(self._config["steps"]["difficulty"]["models"])
+        return 2 if line.rule == "verify" else 1
+
+    def _most(self, line: Line) -> int:
+        """How many requests one dialogue leads to at most."""
+        if line.rule == "condense":
+            return self._config["search"]["results"]
+        return 1 if line.rule in WRITING else self._config["steps"]["generate"]["pairs"] * self._times(line)
+
+
+def _lines(group: Group) -> Iterator[Line]:
+    """An empty line for every part that a model plays in these jobs."""
+    made = set()
+    for job, _ in group:
+        for asked in asked_models(job.recipe):
+            if (part := (asked["role"], asked["label"])) not in made:
+                made.add(part)
+                yield Line(job.rule, *part, asked, job.recipe)
+
+
+def _plays(job: Planned, line: Line) -> bool:
+    return any(asked["label"] == line.label for asked in asked_models(job.recipe))
+
+
+def _own(readings: Sequence[Reading], line: Line) -> list[Reading]:
+    return [reading for reading in readings if (reading.role, reading.label) == (line.role, line.label)]
+
+
+def _rows(group: Group) -> int:
+    """The rows that come to a step: what its first question is asked about, in all shards or by one model."""
+    rows = [len(readings[0].keys) for job, readings in group if readings]
+    return max(rows, default=0) if group[0][0].rule == "answer" else sum(rows)

@@ -1,0 +1,149 @@
+"""The bill as text: a table of at most 120 columns, and what one has to know about it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from devqa.bill.dialogues import Dialogues
+from devqa.bill.estimate import Cost, total
+from devqa.bill.flow import RULES, Basis
+
+# Heading and width of each column; the first two are aligned to the left.
+_COLUMNS = (
+    ("step", 17),
+    ("model", 18),
+    ("requests", 9),
+    ("cached", 9),
+    ("to send", 9),
+    ("input", 7),
+    ("output", 7),
+    ("USD", 9),
+    ("low to high", 18),
+    ("basis", 7),
+)
+# The least certain first: a line that was counted on several has the name of the first.
+_BASES: tuple[Basis, ...] = ("paper", "earlier", "present", "exact")
+_MEANINGS: dict[Basis, str] = {
+    "exact": "the step's tables are there and stay as they are: these very requests will be sent.",
+    "present": "tables before the step will be made again, or answers before it are not there yet: counted on what "
+    "there is.",
+    "earlier": "the step's tables are not there yet: reckoned from {count:,} dialogues at the rates of earlier runs.",
+    "paper": "the step's tables are not there yet: reckoned from {count:,} dialogues at the rates of SimpleDevQA.",
+}
+
+
+def page(costs: Sequence[Cost], dialogues: Dialogues, config: Mapping[str, Any]) -> str:
+    """The whole bill."""
+    if not costs:
+        return "Nothing would be asked: every table that a model has a part in is up to date."
+    unpriced = _unpriced(costs, config)
+    rows = [_row(cost, cost.model in unpriced) for cost in costs]
+    table = [_line([name for name, _ in _COLUMNS]), *rows, _row(total(costs), False)]
+    width = max(map(len, table))
+    table.insert(1, "-" * width)
+    table.insert(-1, "-" * width)
+    return "\n".join(
+        [
+            "What this run would ask, and what that would cost. Nothing has been sent. Tokens and USD are of what is "
+            "to send.",
+            "",
+            *table,
+            "",
+            *_notes(costs, dialogues, config),
+        ]
+    )
+
+
+def _unpriced(costs: Sequence[Cost], config: Mapping[str, Any]) -> list[str]:
+    """The models that may cost something, but have no price. Weights that run in the job itself cost nothing."""
+    free = dict.fromkeys(cost.model for cost in costs if cost.free and cost.sent)
+    return [label for label in free if config["models"][label]["runtime"] != "llama.cpp"]
+
+
+def _row(cost: Cost, unpriced: bool) -> str:
+    requests = cost.cached + cost.sent
+    price = ["-", "no price"] if unpriced else [_usd(cost.usual), f"{_usd(cost.low)} to {_usd(cost.high)}"]
+    basis = next((basis for basis in _BASES if basis in cost.bases), "")
+    return _line(
+        [
+            cost.step,
+            cost.model,
+            _count(requests),
+            _count(cost.cached),
+            _count(cost.sent),
+            _short(cost.input_tokens),
+            _short(cost.output_tokens),
+            *price,
+            basis,
+        ]
+    )
+
+
+def _line(cells: Sequence[str]) -> str:
+    aligned = [
+        _cut(cell, width).ljust(width) if number < 2 else cell.rjust(width)
+        for number, (cell, (_, width)) in enumerate(zip(cells, _COLUMNS, strict=True))
+    ]
+    return " ".join(aligned).rstrip()
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _count(number: float) -> str:
+    return f"{round(number):,}"
+
+
+def _short(tokens: float) -> str:
+    """A number of tokens in three or four figures."""
+    for unit, factor in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if tokens >= factor:
+            return f"{tokens / factor:.3g} {unit}" if tokens < 1_000 * factor else f"{tokens / factor:,.0f} {unit}"
+    return f"{tokens:.0f}"
+
+
+def _usd(usd: float) -> str:
+    if usd == 0:
+        return "0"
+    if usd < 1:
+        return f"{usd:.4f}"
+    return f"{usd:,.2f}" if usd < 1_000 else f"{usd:,.0f}"
+
+
+def _notes(costs: Sequence[Cost], dialogues: Dialogues, config: Mapping[str, Any]) -> Iterator[str]:
+    bases = total(costs).bases
+    for basis in reversed(_BASES):
+        if basis in bases:
+            yield f"{basis}: {_MEANINGS[basis].format(count=dialogues.count)}"
+    sent, most = sum(cost.sent for cost in costs), sum(cost.most for cost in costs)
+    if bases != {"exact"}:
+        yield f"At most {_count(most)} requests will be sent, if every row passes. The low end has only what is exact."
+    if not dialogues.read:
+        yield "The dialogues are too many to be read for a bill: their number is that of the records."
+    yield from _models(costs, config)
+    if sent and (budget := config["budget_usd"]):
+        yield _budget(budget, total(costs))
+    steps = {cost.step for cost in costs}
+    if resting := [rule for rule in RULES if rule not in steps]:
+        yield f"Nothing to ask at: {', '.join(resting)}."
+
+
+def _models(costs: Sequence[Cost], config: Mapping[str, Any]) -> Iterator[str]:
+    for label in dict.fromkeys(cost.model for cost in costs if cost.sent):
+        model = config["models"][label]
+        if model["mode"] == "batch":
+            yield f"models.{label}: at {model['price']['batch']:g} of the price, because mode is batch."
+    for label in _unpriced(costs, config):
+        yield f"models.{label}.price is not set: what it costs is not in the bill."
+
+
+def _budget(budget: float, whole: Cost) -> str:
+    if whole.high <= budget:
+        says = "all of it lies below"
+    elif whole.low > budget:
+        says = "even the low end lies above: the run will stop there"
+    elif whole.usual > budget:
+        says = "the run will probably stop there"
+    else:
+        says = "the run may stop there, because the high end lies above"
+    return f"budget_usd is {_usd(budget)}: {says}."

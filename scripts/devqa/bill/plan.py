@@ -1,0 +1,235 @@
+"""Which jobs that ask models the configuration has, and which of them Snakemake would run now.
+
+The one module that knows Snakemake's Python API (https://snakemake.readthedocs.io/en/stable/api_reference/snakemake_api.html):
+a dry-run of the whole workflow, of which nothing is printed and nothing but Snakemake's own folder is touched.
+"""
+
+import ast
+import json
+import logging
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import yaml
+
+from devqa.errors import UserError
+
+if TYPE_CHECKING:
+    from snakemake.dag import DAG
+    from snakemake.jobs import Job
+
+Basis = Literal["exact", "present", "missing"]
+Files = str | list[str]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One job that asks models.
+
+    Attributes:
+        input, output: the files by name, as the rule's script sees them; a list where the rule has one.
+        recipe: the rule's param, see `devqa.recipe`.
+        runs: Snakemake would run it now.
+        basis: what its requests can be counted on. `exact`: its inputs are there and stay as they are. `present`:
+            they are there, but a job that will run makes them again. `missing`: one is not there.
+        unsettled: a job before it that asks no model will run with other code, options or data, and may make other
+            rows although no answer changes. Reading the dialogues does not count.
+    """
+
+    rule: str
+    wildcards: dict[str, str]
+    input: dict[str, Files]
+    output: dict[str, Files]
+    recipe: str
+    threads: int
+    resources: dict[str, Any]
+    runs: bool
+    basis: Basis
+    unsettled: bool
+
+
+def asked_models(recipe: str) -> list[dict[str, Any]]:
+    """How each model that plays a part in a recipe is asked (`devqa.config.models.asked_with`), with its `role`."""
+    return [
+        {**asked, "role": role}
+        for role, parts in json.loads(recipe)["models"].items()
+        for asked in (parts if isinstance(parts, list) else [parts])
+    ]
+
+
+def planned(snakefile: Path, config: Mapping[str, Any]) -> list[Planned]:
+    """The jobs that ask models, in the order in which data flows, whether they would run or not.
+
+    Args:
+        snakefile: the workflow's; the profile beside it says when a job runs again. Results are those in the
+            current folder.
+        config: the validated configuration, as scripts get it.
+
+    Raises:
+        UserError: the workflow can't be planned, such as with an input that no rule makes.
+    """
+    with _dag(snakefile, config) as dag:
+        jobs = [job for level in dag.toposorted() for job in sorted(level, key=_place)]
+        unsettled: dict[Job, bool] = {}
+        for job in jobs:
+            before = dag.dependencies[job]
+            unsettled[job] = any(unsettled[each] or _unsettles(dag, each) for each in before)
+        return [_planned(dag, job, unsettled[job]) for job in jobs if _asks(job)]
+
+
+@contextmanager
+def _dag(snakefile: Path, config: Mapping[str, Any]) -> Iterator["DAG"]:
+    """The graph of all jobs of the default target, as a dry-run has it."""
+    from snakemake.api import SnakemakeApi
+    from snakemake.exceptions import RuleException, WorkflowError
+    from snakemake.settings.enums import Quietness
+    from snakemake.settings.types import ConfigSettings, ExecutionSettings, OutputSettings, ResourceSettings
+
+    # With both of these, a dry-run ends as soon as it knows which jobs would run.
+    quiet = frozenset({Quietness.RULES, Quietness.PROGRESS})
+    output = OutputSettings(
+        dryrun=True, quiet=quiet, log_level_override=logging.CRITICAL, enable_file_logging=False, nocolor=True
+    )
+    with tempfile.TemporaryDirectory() as folder, SnakemakeApi(output) as api:
+        file = Path(folder) / "config.json"
+        file.write_text(json.dumps(config), encoding="utf-8")
+        # It holds the defaults of the Snakefile's own file and all that was laid over them.
+        settings = ConfigSettings(configfiles=[file], replace_workflow_config=True)
+        try:
+            workflow = api.workflow(ResourceSettings(cores=1), settings, snakefile=snakefile)
+            run = workflow.dag(_dag_settings(snakefile.parent / "profiles/default/config.yaml"))
+            run.execute_workflow(executor="dryrun", execution_settings=ExecutionSettings(lock=False))
+        except (RuleException, WorkflowError) as error:
+            raise UserError(f"the workflow can't be planned: {error}") from error
+        yield run.workflow_api._workflow.dag
+
+
+def _dag_settings(profile: Path) -> Any:
+    """When a job runs again, as the default profile says."""
+    from snakemake.settings.enums import RerunTrigger
+    from snakemake.settings.types import DAGSettings
+
+    said = yaml.safe_load(profile.read_text(encoding="utf-8"))
+    return DAGSettings(
+        rerun_triggers=RerunTrigger.parse_choices_set(said["rerun-triggers"]),
+        max_checksum_file_size=said["max-checksum-file-size"],
+        force_incomplete=said["rerun-incomplete"],
+    )
+
+
+def _planned(dag: "DAG", job: "Job", unsettled: bool) -> Planned:
+    return Planned(
+        rule=job.rule.name,
+        wildcards=dict(job.wildcards_dict),
+        input=_named(job.input),
+        output=_named(job.output),
+        recipe=str(job.params.recipe),
+        threads=job.threads,
+        resources={name: value for name, value in job.resources.items() if isinstance(value, int | str)},
+        runs=dag.needrun(job),
+        basis=_basis(dag, job),
+        unsettled=unsettled,
+    )
+
+
+def _place(job: "Job") -> tuple[str, list[str]]:
+    return job.rule.name, list(map(str, job.output))
+
+
+def _asks(job: "Job") -> bool:
+    recipe = job.params.get("recipe")
+    return bool(recipe and asked_models(recipe))
+
+
+def _unsettles(dag: "DAG", job: "Job") -> bool:
+    """Would its tables come out other than they are, although no table before it and no answer does?
+
+    The dialogues are left out: they can be read for the bill (`devqa.bill.dialogues`).
+    """
+    if not dag.needrun(job) or _asks(job) or job.rule.name.startswith("ingest_"):
+        return False
+    # Not `dag.reason(job)`: of a job that runs because another one does, Snakemake looks no further.
+    kept = dag.workflow.persistence
+    change = kept.params_changed(job)
+    before, now = ({_besides_provenance(text) for text in texts} for texts in (change.only_old, change.only_new))
+    return before != now or any(kept.input_changed(job)) or bool(dag.reason(job).updated_input)
+
+
+def _besides_provenance(param: str) -> str:
+    """A recipe, as Snakemake keeps it, without what the benchmark only says of the models and prompts before it."""
+    try:
+        recipe = json.loads(ast.literal_eval(param))
+    except (ValueError, SyntaxError):
+        # Not of this version.
+        return param
+    options = {name: value for name, value in recipe["options"].items() if name not in ("models", "prompts")}
+    return json.dumps({**recipe, "options": options})
+
+
+def _basis(dag: "DAG", job: "Job") -> Basis:
+    if not all(Path(file).exists() for file in job.input):
+        return "missing"
+    return "present" if any(dag.needrun(before) for before in dag.dependencies[job]) else "exact"
+
+
+def _revised(dag: "DAG", job: "Job") -> bool:
+    """Will it run with something changed beside its data, and beside what its models are asked?"""
+    if not dag.needrun(job):
+        return False
+    # Not `dag.reason(job)`: of a job that runs because another one does, Snakemake looks no further.
+    kept = dag.workflow.persistence
+    change = kept.params_changed(job)
+    before, now = ({_besides_questions(text) for text in texts} for texts in (change.only_old, change.only_new))
+    return before != now or any(kept.input_changed(job))
+
+
+def _besides_questions(param: str) -> str:
+    """What is in a recipe, as Snakemake keeps it, beside models, prompts and the wish to run again."""
+    try:
+        recipe = json.loads(ast.literal_eval(param))
+    except (ValueError, SyntaxError):
+        # Not of this version.
+        return param
+    return json.dumps({"code": recipe["code"], "options": _without(recipe["options"], "models", "prompts")})
+
+
+def _without(options: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name not in names}
+
+
+def _basis(dag: "DAG", job: "Job") -> Basis:
+    if not all(Path(file).exists() for file in job.input):
+        return "missing"
+    return "present" if any(dag.needrun(before) for before in dag.dependencies[job]) else "exact"
+
+
+def _revised(dag: "DAG", job: "Job") -> bool:
+    """Will it run with something changed beside its data, and beside what its models are asked?"""
+    if not dag.needrun(job):
+        return False
+    # Not `dag.reason(job)`: of a job that runs because another one does, Snakemake looks no further.
+    kept = dag.workflow.persistence
+    change = kept.params_changed(job)
+    before, now = ({_besides_questions(text) for text in texts} for texts in (change.only_old, change.only_new))
+    return before != now or any(kept.input_changed(job))
+
+
+def _besides_questions(param: str) -> str:
+    """What is in a recipe, as Snakemake keeps it, beside models, prompts and the wish to run again."""
+    try:
+        recipe = json.loads(ast.literal_eval(param))
+    except (ValueError, SyntaxError):
+        # Not of this version.
+        return param
+    return json.dumps({key: value for key, value in recipe.items() if key not in ("models", "prompts", "again")})
+
+
+def _named(files: Any) -> dict[str, Files]:
+    """Plain texts in place of Snakemake's own kind of them, which hold on to rule and workflow."""
+    return {
+        name: str(value) if isinstance(value, str) else [str(file) for file in value] for name, value in files.items()
+    }

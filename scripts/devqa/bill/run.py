@@ -1,0 +1,58 @@
+"""The bill of a configuration, from planning its jobs to the page."""
+
+import functools
+import multiprocessing
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from devqa.bill.dialogues import ingested
+from devqa.bill.estimate import Cost, cost
+from devqa.bill.flow import Line, flow
+from devqa.bill.meter import Reading, measured
+from devqa.bill.page import page
+from devqa.bill.plan import Planned, planned
+from devqa.bill.rates import rates
+from devqa.bill.sizes import size
+from devqa.bill.spent import Earlier, earlier
+from devqa.llm.cache import Cache
+from devqa.llm.pricing import effective_price
+
+
+def bill(snakefile: Path, config: Mapping[str, Any], workers: int) -> str:
+    """What a run in the current folder would ask and cost, as a page of text. Nothing is sent.
+
+    Args:
+        config: the validated configuration, as scripts get it.
+        workers: how many jobs are measured at the same time.
+
+    Raises:
+        UserError: a source, a table that is up to date, a prompt or the cache can't be read.
+    """
+    with tempfile.TemporaryDirectory(prefix="devqa-bill-") as folder:
+        jobs, dialogues = ingested(planned(snakefile, config), config, Path(folder))
+        read = _readings([job for job in jobs if job.runs], config, workers)
+    if not read:
+        return page([], dialogues, config)
+    kept = earlier(Cache(Path(config["cache_dir"]) / "responses"))
+    lines = flow(read, dialogues, rates(Path("results"), config), kept, config)
+    return page(_costs(lines, kept, config, snakefile.parent / "prompts"), dialogues, config)
+
+
+def _readings(jobs: Sequence[Planned], config: Mapping[str, Any], workers: int) -> list[tuple[Planned, list[Reading]]]:
+    if workers == 1:
+        return [(job, measured(job, config)) for job in jobs]
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("fork")) as pool:
+        return list(zip(jobs, pool.map(functools.partial(measured, config=config), jobs), strict=True))
+
+
+def _costs(lines: Sequence[Line], kept: Earlier, config: Mapping[str, Any], prompts: Path) -> list[Cost]:
+    costs = []
+    for line in lines:
+        model = config["models"][line.label]
+        own, others = kept.of(line.asked, line.role), kept.of_any(line.role)
+        request = size(line.role, line.asked, line.recipe, config, prompts)
+        costs.append(cost(line, own, others, request, effective_price(model["price"], model["mode"])))
+    return [each for each in costs if each.cached or each.most]

@@ -1,0 +1,1 @@
+"""Sending requests through the Batch API: half the price, within a day."""

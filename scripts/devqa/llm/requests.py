@@ -1,0 +1,86 @@
+"""What a step asks: a request, the key under which its answer is kept, and the body that is sent for it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from devqa.llm.parsing import whole
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to ask.
+
+    Attributes:
+        messages: dicts with `role` and `content`.
+        schema: the JSON Schema (2020-12) that the answer must follow; None for free text. Endpoints that enforce
+            schemas want `additionalProperties: false` and every property required.
+        repeat: tells apart draws of the same question; with a seed, draw n uses seed + n.
+    """
+
+    messages: tuple[Mapping[str, str], ...]
+    schema: dict[str, Any] | None = None
+    repeat: int = 0
+
+    def __post_init__(self):
+        object.__setattr__(self, "messages", tuple(self.messages))
+
+
+def key(asked: Mapping[str, Any], request: Request) -> str:
+    """The cache's key: the sha256 in hex of what was asked, and of whom. Nothing else is in it.
+
+    Args:
+        asked: how the model is asked (`devqa.config.models.asked_with`).
+    """
+    material = [
+        asked["endpoint"],
+        asked["model"],
+        _messages(request),
+        asked["sampling"],
+        request.schema,
+        asked["structured"],
+        asked["extra_body"],
+        request.repeat,
+    ]
+    return hashlib.sha256(orjson.dumps(material, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def body(asked: Mapping[str, Any], request: Request, structured: str) -> dict[str, Any]:
+    """The body of the request as it is sent (https://platform.openai.com/docs/api-reference/chat/create).
+
+    Args:
+        asked: how the model is asked (`devqa.config.models.asked_with`).
+        structured: how the schema travels: `json_schema` has it enforced, `json_object` only that the answer is JSON,
+            `prompt` nothing; in the last two the schema stands in the last message.
+    """
+    sent: dict[str, Any] = {"model": asked["model"], "messages": _messages(request)}
+    sampling = dict(asked["sampling"])
+    if (max_tokens := sampling.pop("max_tokens", None)) is not None:
+        sent[asked["max_tokens_key"]] = max_tokens
+    if "seed" in sampling:
+        sampling["seed"] += request.repeat
+    sent |= sampling
+    if request.schema is not None:
+        _ask_for(request.schema, structured, sent)
+    return sent | asked["extra_body"]
+
+
+def _messages(request: Request) -> list[dict[str, str]]:
+    return [{"role": message["role"], "content": whole(message["content"])} for message in request.messages]
+
+
+def _ask_for(schema: dict[str, Any], structured: str, sent: dict[str, Any]) -> None:
+    if structured == "json_schema":
+        wanted = {"name": "answer", "strict": True, "schema": schema}
+        sent["response_format"] = {"type": "json_schema", "json_schema": wanted}
+        return
+    if structured == "json_object":
+        sent["response_format"] = {"type": "json_object"}
+    sent["messages"][-1]["content"] += (
+        "\n\nAnswer with one JSON value that follows this JSON Schema, and with nothing else:\n"
+        + json.dumps(schema, ensure_ascii=False)
+    )

@@ -1,0 +1,100 @@
+"""The part of the cache that a configuration reads as one file, so that somebody else can run it without paying.
+
+responses/<model>-<hash of endpoint and model>/answers.seg      lines as in the cache
+web/<2 digits>/<2 digits>/<64 digits>.zst                       as in the cache
+"""
+
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from devqa.errors import UserError
+from devqa.files import replacing
+from devqa.llm import segments
+from devqa.llm.cache import Shelf
+from devqa.stock.layout import size
+from devqa.stock.selection import Selection, select
+from devqa.stock.wanted import Wanted, responses
+
+SEGMENT = "answers.seg"
+# Earliest time that a zip file can hold: the same content makes the same file.
+_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass
+class Exported:
+    """What was written: answers by the shelf's folder, how many requests have none, and files of the web part."""
+
+    archive: Path
+    answers: dict[str, int] = field(default_factory=dict)
+    unanswered: int = 0
+    web_files: int = 0
+
+
+def exported(config: Mapping[str, Any], wanted: Wanted) -> Exported:
+    """Write what the validated configuration reads of its cache into the file `cache_archive`.
+
+    These are the answers that are asked for, those of steps in which that can't be told yet, and all of the web part.
+
+    Raises:
+        UserError: the archive can't be written, or a part of the cache can't be read.
+    """
+    result = Exported(Path(config["cache_archive"]))
+    with replacing(result.archive) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for shelf in responses(config).shelves():
+            _add_shelf(archive, shelf, wanted, result)
+        for path in sorted((Path(config["cache_dir"]) / "web").glob("*/*/*.zst")):
+            name = "/".join(("web", *path.parts[-3:]))
+            archive.writestr(_entry(name, zipfile.ZIP_STORED), path.read_bytes())
+            result.web_files += 1
+    absent = wanted.keys.keys() - result.answers.keys()
+    result.unanswered += sum(len(wanted.keys[shelf]) for shelf in absent)
+    return result
+
+
+def _add_shelf(archive: zipfile.ZipFile, shelf: Shelf, wanted: Wanted, result: Exported) -> None:
+    name = shelf.folder.name
+    try:
+        chosen = _chosen(shelf, lambda step, key: wanted.may_need(name, step, key))
+        if chosen.chosen:
+            entry = _entry(f"responses/{name}/{SEGMENT}", zipfile.ZIP_DEFLATED)
+            with archive.open(entry, "w", force_zip64=True) as file:
+                file.writelines(chosen.lines())
+    except segments.Vanished as error:
+        raise UserError(f"{shelf.folder} was pruned meanwhile: run cache_export again") from error
+    result.answers[name] = len(chosen.chosen)
+    result.unanswered += len(wanted.keys.get(name, frozenset()) - chosen.chosen.keys())
+
+
+def _chosen(shelf: Shelf, keep: Callable[[str, str], bool]) -> Selection:
+    for _ in segments.chances(shelf.folder):
+        try:
+            return select(shelf, segments.listed(shelf.folder), keep, lambda record: None)
+        except segments.Vanished:
+            continue
+    raise AssertionError("chances ends with an error")
+
+
+def _entry(name: str, compression: int) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, _TIME)
+    entry.compress_type = compression
+    entry.external_attr = 0o644 << 16
+    return entry
+
+
+def report(result: Exported, wanted: Wanted) -> str:
+    """What was written, for people."""
+    return "\n".join(_lines(result, wanted)) + "\n"
+
+
+def _lines(result: Exported, wanted: Wanted) -> Iterator[str]:
+    count, models = sum(result.answers.values()), sum(map(bool, result.answers.values()))
+    yield f"{result.archive}: {size(result.archive.stat().st_size)}"
+    yield f"{count:,} answers of {models:,} models and {result.web_files:,} files of the web part."
+    if result.unanswered:
+        yield f"{result.unanswered:,} requests of the current configuration have no answer in the cache."
+    if rules := wanted.rules():
+        yield f"What these jobs ask can't be told in full before they have run: {', '.join(rules)}."
+        yield "All answers of their steps were taken; for a complete archive run the workflow first."

@@ -1,0 +1,108 @@
+"""What the current configuration reads of the response cache."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from devqa.llm.cache import Cache
+from devqa.llm.pricing import effective_price
+
+if TYPE_CHECKING:
+    from devqa.bill.meter import Reading
+    from devqa.bill.plan import Planned
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The keys that the jobs of a configuration ask for, and where they can't be told yet.
+
+    Attributes:
+        keys: by the name of a shelf's folder.
+        unsure: steps in which some jobs may ask for more than is known, because inputs or answers that their requests
+            are made of are missing: the name of the shelf's folder and the step → the rules of these jobs.
+    """
+
+    keys: Mapping[str, frozenset[str]]
+    unsure: Mapping[tuple[str, str], frozenset[str]]
+
+    def known(self, shelf: str, key: str) -> bool:
+        """Is `key` asked for?"""
+        return key in self.keys.get(shelf, ())
+
+    def may_need(self, shelf: str, step: str, key: str) -> bool:
+        """Is `key`, which was asked in `step`, asked for, as far as can be told?"""
+        return self.known(shelf, key) or (shelf, step) in self.unsure
+
+    def rules(self) -> list[str]:
+        """The rules of which some jobs can't tell yet what they will ask."""
+        return sorted({rule for rules in self.unsure.values() for rule in rules})
+
+
+def current(snakefile: Path, config: Mapping[str, Any]) -> Wanted:
+    """What the jobs of the workflow `snakefile` with the validated configuration read.
+
+    Raises:
+        UserError: the workflow can't be planned, or one of its inputs can't be read.
+    """
+    from devqa.bill.meter import measured
+    from devqa.bill.plan import planned
+
+    return wanted(responses(config), ((job, measured(job, config)) for job in planned(snakefile, config)))
+
+
+def wanted(cache: Cache, jobs: Iterable[tuple["Planned", Iterable["Reading"]]]) -> Wanted:
+    """What `jobs`, each with what it was found to ask, read of `cache`."""
+    keys: dict[str, set[str]] = {}
+    unsure: dict[tuple[str, str], set[str]] = {}
+    for job, readings in jobs:
+        complete = job.basis == "exact"
+        for reading in readings:
+            keys.setdefault(cache.shelf(reading.endpoint, reading.model).folder.name, set()).update(reading.keys)
+            complete = complete and reading.complete
+        for role, asked in () if complete else _roles(job):
+            shelf = cache.shelf(asked["endpoint"], asked["model"]).folder.name
+            unsure.setdefault((shelf, role), set()).add(job.rule)
+    return Wanted(
+        {shelf: frozenset(some) for shelf, some in keys.items()},
+        {place: frozenset(rules) for place, rules in unsure.items()},
+    )
+
+
+def _roles(job: "Planned") -> Iterator[tuple[str, dict[str, Any]]]:
+    """The parts that models play in a job, which its records call steps, and how each model is asked."""
+    for role, asked in json.loads(job.recipe)["models"].items():
+        yield from ((role, each) for each in (asked if isinstance(asked, list) else [asked]))
+
+
+def responses(config: Mapping[str, Any]) -> Cache:
+    """The response cache of the validated configuration."""
+    return Cache(Path(config["cache_dir"]) / "responses")
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the configuration calls shelves, by the names of their folders: labels of models, and prices."""
+
+    labels: Mapping[str, str]
+    prices: Mapping[str, Mapping[str, float]]
+
+    def of(self, shelf: str) -> str:
+        """The labels of the models that the shelf belongs to, or its folder where no model is configured for it."""
+        return self.labels.get(shelf, shelf)
+
+
+def names(config: Mapping[str, Any]) -> Names:
+    """The names and prices of all models of the validated configuration."""
+    from devqa.config.models import Model, asked_with
+
+    cache = responses(config)
+    labels: dict[str, str] = {}
+    prices: dict[str, Mapping[str, float]] = {}
+    for label, model in config["models"].items():
+        asked = asked_with(label, Model.model_validate(model))
+        shelf = cache.shelf(asked["endpoint"], asked["model"]).folder.name
+        labels[shelf] = f"{labels[shelf]}, {label}" if shelf in labels else label
+        prices.setdefault(shelf, effective_price(model["price"], model["mode"]))
+    return Names(labels, prices)

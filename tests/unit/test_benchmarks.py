@@ -1,0 +1,78 @@
+"""The benchmarks run: tiny sizes, and nothing about speed."""
+
+import http.client
+import json
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+
+
+def run(script: str, *arguments: str) -> str:
+    command = [sys.executable, BENCHMARKS / script, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=100).stdout
+
+
+def lines(table: str) -> list[list[str]]:
+    """The cells of a Markdown table's lines."""
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line.startswith("|")
+    ]
+
+
+def test_the_client_benchmark_measures_all_that_the_project_has_and_says_what_it_left_out():
+    written = run("client.py", "--delays", "0.01", "--in-flight", "4", "--seconds", "0.05", "--repeats", "1")
+    heads, _, row = lines(written)
+    assert "Without lm-eval and inspect-ai" in written
+    assert row[0] == "4"
+    assert len(row) == len(heads)
+    assert row[heads.index("lm-eval")] == "–"
+    assert float(row[heads.index("ours / aiohttp")]) > 0
+
+
+def test_the_memory_benchmark_writes_both_tables():
+    written = run("memory.py", "--requests", "40", "--slice", "20", "--once", "30", "--in-flight", "4")
+    *_, last, heads, _, once = lines(written)
+    assert last[0] == "40"
+    assert float(last[1].replace(",", "")) > 0
+    assert len(once) == len(heads)
+    # An answer is its text and the same text parsed.
+    assert int(once[1].replace(",", "")) > 2000
+
+
+def test_a_request_that_comes_in_pieces_or_together_with_another_is_answered_once_each():
+    from client import serving
+
+    body = b'{"model": "m"}'
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body)
+    with serving(0.0) as url:
+        connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=20)
+        connection.connect()
+        pieces = [head[:30], head[30:] + body[:5], body[5:] + head + body]
+        for piece in pieces:
+            connection.sock.sendall(piece)
+        answers = connection.sock.makefile("rb")
+        for _ in range(2):
+            assert answers.readline().startswith(b"HTTP/1.1 200")
+            headers = dict(line.split(b":", 1) for line in iter(answers.readline, b"\r\n"))
+            completion = json.loads(answers.read(int(headers[b"Content-Length"])))
+            assert json.loads(completion["choices"][0]["message"]["content"])["grade"] == "A"
+        answers.close()
+        connection.close()
+
+
+def test_the_size_of_a_value_counts_what_it_shares_once():
+    from memory import size
+
+    text = "x" * 1000
+    assert size([text, text], set()) == sys.getsizeof([1, 2]) + sys.getsizeof(text)
+    assert size({"a": [text]}, set()) > size(text, set())

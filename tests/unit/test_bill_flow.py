@@ -1,0 +1,270 @@
+"""How many requests each step will send, from what the steps before it do."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devqa.bill.dialogues import Dialogues
+from devqa.bill.flow import RULES, Line, flow
+from devqa.bill.meter import Altered, Missing, Reading
+from devqa.bill.plan import Planned
+from devqa.bill.rates import Rates
+from devqa.bill.spent import Earlier
+from devqa.llm.cache import Cache
+
+CONFIG = {
+    "dialogues": {"mine": {"shards": 2}},
+    "search": {"results": 10},
+    "steps": {"generate": {"pairs": 3}, "difficulty": {"models": ["weak", "strong"]}},
+    "evaluation": {"settings": ["plain"]},
+}
+PLAYERS = {
+    **{rule: {rule: "worker"} for rule in ("queries", "condense", "generate", "check", "verify")},
+    "difficulty": {"answer": ["weak", "strong"], "judge": "judge"},
+    "answer": {"answer": "new"},
+    "judge": {"judge": "judge"},
+}
+RATES = Rates(
+    {"queries": 1, "condense": 2, "generate": 1, "check": 3, "verify": 4, "difficulty": 2, "answer": 2},
+    frozenset(["check"]),
+)
+MISSING = Missing(1_000, 300, 100, True)
+SAME = Altered(0, 0)
+
+
+def asked(label: str) -> dict[str, Any]:
+    return {"label": label, "endpoint": "e", "model": label}
+
+
+def job(rule: str, basis: str = "exact", *, model: str = "new", unsettled: bool = False) -> Planned:
+    models = {
+        role: [asked(each) for each in label] if isinstance(label, list) else asked(label)
+        for role, label in PLAYERS[rule].items()
+    }
+    return Planned(rule, {"model": model}, {}, {}, json.dumps({"models": models}), 1, {}, True, basis, unsettled)
+
+
+def reading(
+    rule: str,
+    cached: int,
+    missing: int,
+    altered: Altered | None = SAME,
+    *,
+    part: tuple[str, str] | None = None,
+    name: str = "",
+    further: float = 0,
+    most: int = 0,
+) -> Reading:
+    role, label = part or (rule, "worker")
+    known = [f"{name or rule}-{role}-{number}" for number in range(cached)]
+    unknown = [f"{name or rule}-{role}-new-{number}" for number in range(missing)]
+    keys = (*known, *unknown)
+    told = dict.fromkeys(unknown, MISSING)
+    return Reading(rule, role, label, "e", label, keys, frozenset(known), told, further, most, not most, altered)
+
+
+THIRTY = Dialogues(30, 0, 0, True)
+
+
+def run(*measured, dialogues: Dialogues = THIRTY, kept: dict[tuple[str, str], int] | None = None):
+    earlier = Earlier()
+    for (label, step), count in (kept or {}).items():
+        for _ in range(count):
+            record = {"outcome": "ok", "step": step, "input_tokens": 1, "output_tokens": 1}
+            earlier.add(Cache("").shelf("e", label).folder.name, record)
+    lines = flow(measured, dialogues, RATES, earlier, CONFIG)
+    return {(line.rule, line.role, line.label): line for line in lines}
+
+
+def figures(line: Line) -> tuple[int, int, float, float, float]:
+    return len(line.sure), len(line.likely), line.cached, line.further, line.most
+
+
+def test_a_step_whose_tables_stay_is_counted_to_the_request():
+    lines = run((job("check"), [reading("check", 60, 30, Altered(30, 10))]))
+    line = lines["check", "check", "worker"]
+    assert figures(line) == (30, 0, 60, 0, 0)
+    assert line.bases == {"exact"}
+
+
+def test_the_same_request_in_two_jobs_is_sent_once():
+    twice = [reading("check", 0, 5, name="same")]
+    lines = run((job("check"), twice), (job("check"), twice))
+    assert figures(lines["check", "check", "worker"])[:2] == (5, 0)
+
+
+def test_after_a_check_that_changes_its_mind_nothing_is_certain():
+    """Here all pairs had passed: none can come to that, but some may go."""
+    lines = run(
+        (job("check"), [reading("check", 0, 90, Altered(90, 30))]),
+        (job("verify", "present"), [reading("verify", 85, 5), reading("verify", 60, 0, name="second")]),
+    )
+    line = lines["verify", "verify", "worker"]
+    assert figures(line) == (0, 5, 145, 0, 0)
+    assert line.bases == {"present"}
+
+
+def test_pairs_that_were_rejected_may_pass_a_new_check():
+    lines = run(
+        (job("check"), [reading("check", 0, 90, Altered(90, 30))]),
+        (job("verify", "present"), [reading("verify", 60, 0)]),
+    )
+    # Thirty more pairs, each with an answer and a comparison.
+    assert figures(lines["verify", "verify", "worker"]) == (0, 0, 60, 0, 60)
+
+
+def test_new_pairs_are_asked_about_anew():
+    lines = run(
+        (job("generate"), [reading("generate", 0, 30, Altered(90, 30))]),
+        (job("check", "present"), [reading("check", 80, 0)]),
+        (job("verify", "missing"), []),
+    )
+    # The text of every pair is new: as many as there are in the one shard, and at most three for each dialogue.
+    assert figures(lines["check", "check", "worker"]) == (0, 0, 0, 80, 90)
+    verify = lines["verify", "verify", "worker"]
+    # The rate is for all dialogues, but those of one shard alone have no table yet.
+    assert figures(verify) == (0, 0, 0, 60, 180)
+    assert verify.bases == {"paper"}
+
+
+def test_one_new_dialogue_among_thirty():
+    lines = run(
+        (job("queries"), [reading("queries", 30, 1, Altered(1, 1))]),
+        (job("generate", "present"), [reading("generate", 30, 0)]),
+        (job("generate", "present"), [reading("generate", 0, 0)]),
+        (job("check", "present"), [reading("check", 90, 0)]),
+        (job("check", "present"), [reading("check", 0, 0)]),
+        dialogues=Dialogues(31, 1, 1, True),
+    )
+    assert figures(lines["queries", "queries", "worker"]) == (1, 0, 30, 0, 0)
+    generate, check = lines["generate", "generate", "worker"], lines["check", "check", "worker"]
+    assert generate.further == pytest.approx(1, abs=0.05)
+    assert check.further == pytest.approx(3, abs=0.1)
+    assert (generate.cached, check.cached) == (30, 90)
+    # The source and the queries' table each name it.
+    assert (generate.most, check.most) == (2, 6)
+
+
+def test_where_no_table_comes_out_otherwise_all_is_certain():
+    lines = run(
+        (job("generate"), [reading("generate", 30, 0)]),
+        (job("check", "present"), [reading("check", 85, 5)]),
+    )
+    assert figures(lines["check", "check", "worker"]) == (5, 0, 85, 0, 0)
+
+
+def test_code_that_changes_a_table_without_a_request_makes_the_next_step_uncertain():
+    lines = run(
+        (job("generate"), [reading("generate", 30, 0, Altered(9, 3))]),
+        (job("check", "present"), [reading("check", 90, 0)]),
+    )
+    assert figures(lines["check", "check", "worker"]) == (0, 0, pytest.approx(81), pytest.approx(9), pytest.approx(9))
+
+
+def test_a_table_of_other_code_before_a_step_may_change_everything():
+    measured = [(job("verify", "present", unsettled=True), [reading("verify", 60, 0)])] * 2
+    assert figures(run(*measured)["verify", "verify", "worker"]) == (0, 0, 120, 0, 180)
+
+
+def test_a_fresh_project_is_reckoned_from_its_dialogues():
+    shards = [(job(rule, "missing"), []) for rule in ("condense", "generate", "check", "verify", "difficulty")] * 2
+    whole = [(job("answer", "missing"), []), (job("judge", "missing"), [])]
+    lines = run(
+        (job("queries"), [reading("queries", 0, 30, None)]), *shards, *whole, dialogues=Dialogues(30, 30, 30, True)
+    )
+    sent = {key: line.sent for key, line in lines.items()}
+    assert sent == {
+        ("queries", "queries", "worker"): 30,
+        ("condense", "condense", "worker"): 60,
+        ("generate", "generate", "worker"): 30,
+        ("check", "check", "worker"): 90,
+        ("verify", "verify", "worker"): 120,
+        ("difficulty", "answer", "weak"): 60,
+        ("difficulty", "answer", "strong"): 60,
+        ("difficulty", "judge", "judge"): 120,
+        ("answer", "answer", "new"): 60,
+        ("judge", "judge", "judge"): 60,
+    }
+    most = {rule: line.sent_most for (rule, role, _), line in lines.items() if role != "answer"}
+    assert most == {
+        "queries": 30,
+        "condense": 300,
+        "generate": 30,
+        "check": 90,
+        "verify": 180,
+        "difficulty": 180,
+        "judge": 90,
+    }
+    assert lines["check", "check", "worker"].bases == {"earlier"}
+    assert lines["verify", "verify", "worker"].bases == {"paper"}
+
+
+def test_deleted_tables_are_taken_to_be_in_the_cache():
+    lines = run(
+        (job("queries"), [reading("queries", 30, 0, None)]),
+        (job("check", "missing"), []),
+        (job("check", "missing"), []),
+        kept={("worker", "check"): 80},
+    )
+    assert figures(lines["check", "check", "worker"]) == (0, 0, 80, 10, 90)
+
+
+def test_a_judge_is_asked_about_every_new_answer():
+    answers = [
+        (job("answer"), [reading("answer", 0, 90, Altered(90, 90), part=("answer", "new"), name=str(repeat))])
+        for repeat in (1, 2)
+    ]
+    lines = run(*answers, (job("judge", "missing"), []), kept={("judge", "judge"): 500})
+    assert figures(lines["judge", "judge", "judge"]) == (0, 0, 0, 180, 180)
+    # Where the answers were others before, their grades are of no use.
+    part = ("judge", "judge")
+    lines = run(*answers, (job("judge", "present"), [reading("judge", 90, 0, part=part)]))
+    assert figures(lines["judge", "judge", "judge"]) == (0, 0, 0, 180, 180)
+
+
+def test_a_judge_of_answers_that_stay_is_asked_about_none():
+    lines = run(
+        (job("answer"), [reading("answer", 90, 0, part=("answer", "new"))]),
+        (job("judge", "present"), [reading("judge", 80, 10, part=("judge", "judge"))]),
+    )
+    assert figures(lines["judge", "judge", "judge"]) == (10, 0, 80, 0, 0)
+
+
+def test_requests_that_depend_on_answers_of_the_same_job_are_expected():
+    first = reading("verify", 10, 20, Altered(20, 7))
+    second = reading("verify", 8, 0, name="second", further=16, most=20)
+    line = run((job("verify"), [first, second]))["verify", "verify", "worker"]
+    assert figures(line) == (20, 0, 18, 16, 20)
+    assert line.bases == {"exact", "present"}
+
+
+counts = st.integers(0, 40)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(RULES), st.sampled_from(["exact", "present", "missing"]), counts, counts), max_size=14
+    ),
+    counts,
+    counts,
+    st.booleans(),
+)
+def test_no_figure_is_ever_impossible(steps, new, altered, read):
+    measured = []
+    for rule, basis, cached, missing in steps:
+        altered_rows = Altered(missing, min(missing, 40))
+        parts = [
+            (role, each)
+            for role, label in PLAYERS[rule].items()
+            for each in ([label] if isinstance(label, str) else label)
+        ]
+        all_of_it = [reading(rule, cached, missing, altered_rows, part=part) for part in parts]
+        measured.append((job(rule, basis), [] if basis == "missing" else all_of_it))
+    for line in run(*measured, dialogues=Dialogues(40, min(new, altered), altered, read)).values():
+        assert line.cached >= -1e-9
+        assert line.further >= 0
+        assert line.sent <= line.sent_most + 1e-9
+        assert line.bases or not line.sent_most
