@@ -38,7 +38,9 @@ class Prompt:
             keep_trailing_newline=True,
             trim_blocks=True,
             lstrip_blocks=True,
+            auto_reload=False,
         )
+        self._beginnings: dict[tuple[str, int | None], list[Message]] = {}
 
     def messages(
         self, settings: Mapping[str, Any], given: Mapping[str, Any], demonstrations: int | None = None
@@ -51,16 +53,21 @@ class Prompt:
         Raises:
             UserError: a template uses a variable that it is not given.
         """
-        messages = [{"role": "system", "content": self._render("system.j2", settings)}]
-        for demonstration in self.demonstrations[:demonstrations]:
-            answer = demonstration["answer"]
-            text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
-            messages.append(
-                {"role": "user", "content": self._render("user.j2", {**settings, **demonstration["given"]})}
-            )
-            messages.append({"role": "assistant", "content": text})
-        messages.append({"role": "user", "content": self._render("user.j2", {**settings, **given})})
-        return messages
+        question = {"role": "user", "content": self._render("user.j2", {**settings, **given})}
+        return [*self._beginning(settings, demonstrations), question]
+
+    def _beginning(self, settings: Mapping[str, Any], count: int | None) -> list[Message]:
+        """What all rows of a step have in common, rendered once."""
+        key = (json.dumps(settings, sort_keys=True, default=str), count)
+        if key not in self._beginnings:
+            messages = [{"role": "system", "content": self._render("system.j2", settings)}]
+            for demonstration in self.demonstrations[:count]:
+                answer = demonstration["answer"]
+                text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+                turn = self._render("user.j2", {**settings, **demonstration["given"]})
+                messages += [{"role": "user", "content": turn}, {"role": "assistant", "content": text}]
+            self._beginnings[key] = messages
+        return self._beginnings[key]
 
     @cached_property
     def demonstrations(self) -> list[Mapping[str, Any]]:

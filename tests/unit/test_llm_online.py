@@ -310,7 +310,7 @@ def refuses_schemas(body):
 
 
 def test_the_best_way_to_ask_for_json_is_found_out_once(tmp_path):
-    """By one request at a time; then all go at once, those too that had waited."""
+    """By one request at a time; then all go at once."""
     requests = [ask(n, GRADE) for n in range(40)]
     with ScriptedEndpoint(refuses_schemas) as server:
         with server.chat(tmp_path, limits={"concurrency": 8}) as chat:
@@ -321,6 +321,15 @@ def test_the_best_way_to_ask_for_json_is_found_out_once(tmp_path):
         with server.chat(tmp_path) as chat:
             assert outcomes(chat.ask([ask("more", GRADE)])) == {"ok": 1}
     assert server.count == 43
+
+
+def test_those_that_waited_for_that_go_all_at_once(tmp_path):
+    with (
+        ScriptedEndpoint(lambda body: {"grade": "A"}, delay_s=0.2) as server,
+        server.chat(tmp_path, limits={"concurrency": 8}) as chat,
+    ):
+        chat.ask([ask(n, GRADE) for n in range(8)])
+    assert server.peak == 7
 
 
 def test_requests_for_text_do_not_wait_for_that(tmp_path):
@@ -435,6 +444,14 @@ def test_a_budget_is_settled_with_what_answers_cost(tmp_path):
             assert outcomes(chat.ask([ask(n) for n in range(20)])) == {"ok": 20}
     assert spent(budget) == pytest.approx(2.0)
     assert (budget._under_way, budget._broken_off) == (0, 0)
+
+
+def test_requests_that_fail_give_their_money_back(tmp_path):
+    with ScriptedEndpoint(lambda body: Reply(status=400)) as server:
+        chat, budget = with_budget(server, tmp_path, 1.5)
+        with chat:
+            assert outcomes(chat.ask([ask(n) for n in range(20)])) == {"error": 20}
+    assert (spent(budget), budget._under_way, budget._broken_off) == (0, 0, 0)
 
 
 def test_requests_that_wait_for_another_attempt_hold_no_money(tmp_path):

@@ -146,6 +146,32 @@ def test_successes_bring_the_bound_back_and_not_beyond():
     assert limit == 64
 
 
+def test_a_wider_bound_is_used_at_once():
+    async def widened():
+        gate = Gate(2)
+        gate.halve(now())
+        waiting = asyncio.create_task(crowd(gate, 2, seconds=10))
+        await asyncio.sleep(1)
+        gate.widen(now())
+        await waiting
+        return now()
+
+    assert run(widened()) == 11
+
+
+def test_whoever_is_cancelled_just_when_let_in_leaves_the_place_to_the_next():
+    async def cancelled():
+        gate = Gate(1)
+        async with gate:
+            second, third = (asyncio.create_task(crowd(gate, 1)) for _ in range(2))
+            await asyncio.sleep(1)
+        # The second was let in at this moment, but has not run yet.
+        second.cancel()
+        return await third, gate.active
+
+    assert run(cancelled()) == (1, 0)
+
+
 def test_only_a_success_of_what_went_out_later_ends_the_count_of_cuts():
     async def cuts():
         gate = Gate(64)

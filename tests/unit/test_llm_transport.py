@@ -248,3 +248,11 @@ def test_the_key_is_sent_and_shows_nowhere(tmp_path, monkeypatch, caplog, capfd)
     assert "***" in everything
     for text in (KEY, escaped(KEY), KEY[3:12]):
         assert text not in everything
+
+
+@pytest.mark.parametrize("key", ["x", "none", "EMPTY"])
+def test_a_word_that_is_no_secret_is_not_taken_out_of_answers(tmp_path, monkeypatch, key):
+    monkeypatch.setenv("SOME_KEY", key)
+    said = f"an {key}thing, complex_enough"
+    with ScriptedEndpoint(lambda body: said) as server, server.chat(tmp_path, api_key_env="SOME_KEY") as chat:
+        assert chat.ask([Request(({"role": "user", "content": "q"},))])[0].text == said

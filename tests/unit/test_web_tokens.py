@@ -1,5 +1,7 @@
 """Estimating and cutting by tokens."""
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +20,22 @@ def test_estimates_are_on_the_safe_side_of_what_tokenizers_count():
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_a_longer_text_never_has_fewer_tokens(one, two):
     assert max(estimate(one), estimate(two)) <= estimate(one + two) <= estimate(one) + estimate(two)
+
+
+def alone(character: str) -> int:
+    """84ths of a token that one character stands for."""
+    if re.match(r"[A-Za-z\s]", character):
+        return 24
+    if re.match(r"[\u0400-\u04ff]", character):
+        return 28
+    if re.match(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]", character):
+        return 60
+    return 56 if "!" <= character <= "~" else 84
+
+
+@given(st.text(max_size=100) | st.text(alphabet="aZ0~!\t\x1c\x7f\x85\u00a0\u3000дя数é🙂\ud800", max_size=100))
+def test_every_character_counts_by_its_script(text):
+    assert estimate(text) == -(-sum(map(alone, text)) // 84)
 
 
 @given(st.text(alphabet="ab\n 数д{🙂", max_size=200), st.integers(0, 60))

@@ -93,6 +93,7 @@ def test_tables_are_the_same_as_online_for_half_the_price(online, finished, endp
     assert not tickets(finished)
 
 
+@pytest.mark.slow
 def test_a_batch_is_reported_in_the_log(finished):
     log = "".join(path.read_text() for path in finished.folder.glob("logs/**/*.log"))
     assert "check with checker: batch batch_" in log
@@ -120,6 +121,7 @@ def hanging(endpoint, moment, deed):
     return hangs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("case", "victim"), [*((case, "everything") for case in MOMENTS), (list(MOMENTS)[-1], "the jobs")]
 )

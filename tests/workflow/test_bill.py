@@ -98,6 +98,7 @@ def test_an_edited_prompt_is_billed_to_the_request_and_needs_no_key(project):
     assert bill.holds(till.usd)
 
 
+@pytest.mark.slow
 def test_a_new_model_is_billed(project):
     priced(project)
     project.config["models"]["new"] = project.endpoint.model(model="new", price=PRICE)
@@ -114,6 +115,7 @@ def test_a_new_model_is_billed(project):
     assert bill.holds(till.usd)
 
 
+@pytest.mark.slow
 def test_a_new_dialogue_is_billed(project):
     priced(project)
     write_dialogues(project.folder / "mine/dialogues.jsonl", [*range(30), 30])
@@ -129,6 +131,7 @@ def test_a_new_dialogue_is_billed(project):
     assert bill.holds(till.usd)
 
 
+@pytest.mark.slow
 def test_answers_that_are_gone_are_billed_again(project):
     priced(project)
     shutil.rmtree(project.folder / ".cache")
@@ -144,6 +147,7 @@ def test_answers_that_are_gone_are_billed_again(project):
     assert bill.holds(till.usd)
 
 
+@pytest.mark.slow
 def test_results_that_are_gone_cost_nothing_while_the_cache_is_there(project):
     priced(project)
     shutil.rmtree(project.folder / "results")
@@ -161,6 +165,7 @@ def test_results_that_are_gone_cost_nothing_while_the_cache_is_there(project):
     assert project.endpoint.count == 0
 
 
+@pytest.mark.slow
 def test_a_fresh_project_is_estimated_and_marked(fresh):
     priced(fresh)
     fresh.config["budget_usd"] = 0.001
@@ -181,6 +186,7 @@ def test_a_fresh_project_is_estimated_and_marked(fresh):
     assert bill.holds(till.usd)
 
 
+@pytest.mark.slow
 def test_a_finished_project_has_nothing_to_pay(project):
     run = project.run("--", "bill", cores=1)
     assert "Nothing would be asked" in run.output
@@ -243,6 +249,7 @@ def a_killed_job(project: Project) -> None:
     (project.folder / ".snakemake/incomplete" / mark).touch()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("happens", [an_edited_prompt, an_edited_module, a_killed_job])
 def test_the_plan_runs_what_a_dry_run_says(project, happens):
     happens(project)
@@ -261,6 +268,7 @@ def test_the_plan_runs_what_a_dry_run_says(project, happens):
     )
 
 
+@pytest.mark.slow
 def test_a_workflow_that_can_t_be_planned_is_refused_with_one_message(project):
     project.edit("Snakefile", "        review=rules", "        other='no/such/file',\n        review=rules")
     run = project.run("--", "bill", cores=1)

@@ -59,6 +59,7 @@ def test_a_run_stops_at_its_budget_and_the_next_one_sends_the_rest(fresh):
     assert {row["status"] for row in fresh.table("queries")} == {"ok"}
 
 
+@pytest.mark.slow
 def test_the_jobs_of_a_run_share_its_budget(fresh):
     with_prices(fresh, shards=3, budget_usd=0.2)
     old = fresh.folder / CACHE / "spend/long-ago"
@@ -70,6 +71,7 @@ def test_the_jobs_of_a_run_share_its_budget(fresh):
     assert not run.rules["queries"] or run.rules["queries"] < 3
 
 
+@pytest.mark.slow
 def test_what_fails_on_the_way_holds_nothing_up(fresh):
     """Requests that wait for another attempt don't keep money from those that could be sent."""
     tried = set()
@@ -89,6 +91,7 @@ def test_what_fails_on_the_way_holds_nothing_up(fresh):
     assert "budget_usd: the run's budget of 0.3000 USD is reached (0.2900 USD spent)" in run.output
 
 
+@pytest.mark.slow
 def test_a_free_model_is_not_held_up_and_nothing_is_said(fresh):
     fresh.config["budget_usd"] = 0.01
     for model in fresh.config["models"].values():
@@ -98,6 +101,7 @@ def test_a_free_model_is_not_held_up_and_nothing_is_said(fresh):
     assert not (fresh.folder / CACHE / "spend").exists()
 
 
+@pytest.mark.slow
 def test_the_ledger_and_the_reports_tell_what_was_counted_and_what_was_not(fresh):
     usage = {
         "prompt_tokens": 100,

@@ -51,6 +51,7 @@ def rows(text, step):
     ]
 
 
+@pytest.mark.slow
 def test_what_a_finished_project_holds_is_all_hits(project):
     page = said(project, "cache_show")
     assert "Cache .cache/devqa" in page
@@ -63,6 +64,7 @@ def test_what_a_finished_project_holds_is_all_hits(project):
     assert project.endpoint.count == 0
 
 
+@pytest.mark.slow
 def test_commands_need_no_key_and_touch_no_results(project):
     for model in project.config["models"].values():
         model["api_key_env"] = "NO_SUCH_KEY"
@@ -89,6 +91,7 @@ def test_a_colleague_reruns_without_paying(project, tmp_path):
         assert (there.folder / "results" / table).read_bytes() == (project.folder / "results" / table).read_bytes()
 
 
+@pytest.mark.slow
 def test_pruning_after_an_edit_drops_the_old_answers_and_no_other(project):
     before = rows(said(project, "cache_show"), "check")
     project.edit("prompts/check/system.j2", "", "Be strict.\n")
@@ -109,6 +112,7 @@ def test_pruning_after_an_edit_drops_the_old_answers_and_no_other(project):
     assert rebuilt(project) == 0
 
 
+@pytest.mark.slow
 def test_nothing_is_pruned_of_steps_whose_inputs_are_gone(project):
     aged(project)
     shutil.rmtree(project.folder / "results/verified")
@@ -121,6 +125,7 @@ def test_nothing_is_pruned_of_steps_whose_inputs_are_gone(project):
     assert rebuilt(project) == 0
 
 
+@pytest.mark.slow
 def test_a_flipped_byte_is_found_and_dropped(project):
     path = segments(project)[0]
     content = bytearray(path.read_bytes())
@@ -135,6 +140,7 @@ def test_a_flipped_byte_is_found_and_dropped(project):
     assert rebuilt(project) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [None, b"no archive"])
 def test_a_bad_archive_is_one_message(fresh, content):
     if content:
@@ -146,6 +152,7 @@ def test_a_bad_archive_is_one_message(fresh, content):
     assert "Traceback" not in run.output
 
 
+@pytest.mark.slow
 def test_a_project_in_which_nothing_has_run_yet(fresh):
     page = said(fresh, "cache_show", "cache_verify", "cache_prune_apply", "cache_export")
     for says in ("0 segments", "are sound", "No answer goes", "0 answers"):

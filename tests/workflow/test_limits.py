@@ -77,6 +77,7 @@ def test_jobs_of_a_rule_share_what_a_model_bears(limited):
     assert parts["judge weak", "requests_judge"] == parts["judge strong", "requests_judge"] == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "part"), [({"cores": 1}, 8), ({"cores": 3}, 2), ({"cores": 64}, 2), ({"nodes": 2}, 4)]
 )
@@ -84,12 +85,14 @@ def test_a_share_depends_on_how_many_jobs_can_run_at_the_same_time(limited, sett
     assert shares(limited, **settings)[1]["queries", "requests_worker"] == part
 
 
+@pytest.mark.slow
 def test_the_command_line_lowers_what_a_model_bears_and_never_raises_it(limited):
     there, parts = shares(limited, cores=4, resources={"requests_worker": 4, "requests_judge": 1000})
     assert (there["requests_worker"], there["requests_judge"]) == (4, 8)
     assert parts["queries", "requests_worker"] == 1
 
 
+@pytest.mark.slow
 def test_labels_that_look_alike_have_limits_of_their_own(limited):
     models = limited.config["models"]
     for label, concurrency in {"a-b": 3, "a.b": 5, "a_b": 7}.items():
@@ -109,6 +112,7 @@ def test_all_jobs_together_keep_to_the_concurrency_and_use_it(limited):
     assert 2 < limited.endpoint.peak <= 8
 
 
+@pytest.mark.slow
 def test_more_jobs_than_requests_wait_for_each_other(limited):
     limited.config["models"]["worker"]["limits"] = {"concurrency": 2}
     limited.endpoint.reply = lambda body: Reply(reply(body), delay_s=0.1)
@@ -117,6 +121,7 @@ def test_more_jobs_than_requests_wait_for_each_other(limited):
     assert limited.endpoint.peak <= 2
 
 
+@pytest.mark.slow
 def test_all_jobs_together_keep_to_the_requests_per_minute(limited):
     per_minute, jobs, late_s = 600, 4, 1.0
     limited.config["models"]["worker"]["limits"] = {"concurrency": 40, "requests_per_minute": per_minute}
@@ -135,6 +140,7 @@ def test_all_jobs_together_keep_to_the_requests_per_minute(limited):
         assert last - first <= (end - start + late_s) * per_minute / 60
 
 
+@pytest.mark.slow
 def test_a_job_on_another_machine_has_the_share_that_the_main_process_counts_with(limited):
     limited.endpoint.reply = lambda body: Reply(reply(body), delay_s=0.5)
     limited.config["dialogues"]["mine"]["shards"] = 2
@@ -145,6 +151,7 @@ def test_a_job_on_another_machine_has_the_share_that_the_main_process_counts_wit
     assert 4 < limited.endpoint.peak <= 8
 
 
+@pytest.mark.slow
 def test_other_limits_make_nothing_run_again(project):
     project.config["models"]["worker"]["limits"] = {"concurrency": 3, "requests_per_minute": 100}
     run = project.run(cores=1)
@@ -152,6 +159,7 @@ def test_other_limits_make_nothing_run_again(project):
     assert project.endpoint.count == 0
 
 
+@pytest.mark.slow
 def test_jobs_that_ask_many_models_don_t_block_each_other(project):
     """Each difficulty job takes the whole of five models, and all evaluation jobs want the same judge."""
     models = project.config["models"]

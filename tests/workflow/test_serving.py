@@ -80,6 +80,7 @@ def test_one_server_answers_all_jobs_and_ends_with_the_run(served):
     assert served.project.endpoint.count == 0
 
 
+@pytest.mark.slow
 def test_no_server_is_started_for_nothing(served):
     assert served.project.run("--dry-run").code == 0
     # These jobs ask no model.
@@ -92,6 +93,7 @@ def test_no_server_is_started_for_nothing(served):
     assert len(served.servers()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["kill -9", "Ctrl-C"])
 def test_the_server_ends_when_snakemake_is_stopped(served, how):
     served.slow(answers_in=30.0)
@@ -107,6 +109,7 @@ def test_the_server_ends_when_snakemake_is_stopped(served, how):
         until(lambda: not served.addresses())
 
 
+@pytest.mark.slow
 def test_two_runs_have_a_server_each(served, tmp_path):
     other = Served(Project(tmp_path / "other", served.project.endpoint, served.project.config), served.record)
     shutil.copytree(served.project.folder, other.project.folder)
@@ -129,6 +132,7 @@ def test_a_command_that_fails_is_one_message(served):
     assert not served.addresses()
 
 
+@pytest.mark.slow
 def test_a_launcher_that_fails_is_one_message(served):
     served.serve("vllm", "--port", "{port}", launcher="sh -c 'echo no such partition; exit 1'")
     run = served.project.run(*QUERIES)
@@ -137,6 +141,7 @@ def test_a_launcher_that_fails_is_one_message(served):
     assert "no such partition" in (served.project.folder / "logs/serve/worker.log").read_text()
 
 
+@pytest.mark.slow
 def test_a_launcher_that_is_not_there_stops_the_run_before_its_first_job(served):
     served.serve("vllm", "--port", "{port}", launcher="no-such-launcher --gpus 1")
     run = served.project.run(*QUERIES)
@@ -145,6 +150,7 @@ def test_a_launcher_that_is_not_there_stops_the_run_before_its_first_job(served)
     assert not run.rules
 
 
+@pytest.mark.slow
 def test_llama_cpp_is_served_for_several_jobs(served):
     write_dialogues(served.project.folder / "mine/dialogues.jsonl", range(2))
     served.serve(

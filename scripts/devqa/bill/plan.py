@@ -109,13 +109,16 @@ def _dag(snakefile: Path, config: Mapping[str, Any]) -> Iterator["DAG"]:
 
 
 def _dag_settings(profile: Path) -> Any:
-    """When a job runs again, as the default profile says."""
+    """When a job runs again, as the default profile says.
+
+    But for the software: a script does not know how it is deployed in this run (`--sdm`), and it changes no request.
+    """
     from snakemake.settings.enums import RerunTrigger
     from snakemake.settings.types import DAGSettings
 
     said = yaml.safe_load(profile.read_text(encoding="utf-8"))
     return DAGSettings(
-        rerun_triggers=RerunTrigger.parse_choices_set(said["rerun-triggers"]),
+        rerun_triggers=RerunTrigger.parse_choices_set(said["rerun-triggers"]) - {RerunTrigger.SOFTWARE_ENV},
         max_checksum_file_size=said["max-checksum-file-size"],
         force_incomplete=said["rerun-incomplete"],
     )

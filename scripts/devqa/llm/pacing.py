@@ -76,6 +76,7 @@ class Gate:
             self._cuts = 0
         if self.limit < self.most:
             self.limit = min(self.most, self.limit + max(1.0, _CREEP * self.limit) / self.limit)
+            self._wake()
 
     def halve(self, began: float) -> int:
         """A request that went out at `began` (the event loop's time) met a rate limit.

@@ -18,6 +18,7 @@ from devqa.errors import UserError
 from devqa.llm.faults import Passing
 
 _CONNECT_S = 10.0
+_SHORTEST_SECRET = 8
 _KEEP_ALIVE_S = 60.0
 _LONGEST_COMPLAINT = 500
 # What a gateway answers for a server behind it that is away.
@@ -57,7 +58,7 @@ class Transport:
         self.label = label
         self.address = checked_address(label, base_url)
         self._key = api_key(label, api_key_env)
-        self._quoted_key = quoted(self._key) if self._key else None
+        self._quoted_key = quoted(self._key)
         self._timeout_s = timeout_s
         self._chat = URL(f"{self.address}/chat/completions")
         self._models = URL(f"{self.address}/models")
@@ -128,8 +129,14 @@ class Transport:
         return self._quoted_key.sub(b"***", text) if self._quoted_key else text
 
 
-def quoted(key: str) -> re.Pattern[bytes]:
-    """`key` as it is, or as JSON may have it: with any of its punctuation escaped."""
+def quoted(key: str) -> re.Pattern[bytes] | None:
+    """`key` as it is, or as JSON may have it: with any of its punctuation escaped.
+
+    None for a word such as `none` or `EMPTY`, which servers without keys are given: it is no secret, and answers may
+    hold it.
+    """
+    if len(key) < _SHORTEST_SECRET:
+        return None
     letters = (letter if letter.isalnum() else _escaped(letter) for letter in key)
     return re.compile("".join(letters).encode())
 

@@ -82,7 +82,7 @@ class Service:
         self.label = label
         self.address = checked_address(label, base_url)
         key = api_key(label, api_key_env)
-        self._quoted_key = quoted(key) if key else None
+        self._quoted_key = quoted(key)
         self._timeout_s = timeout_s
         self._client = _client(self.address, key, timeout_s)
 
