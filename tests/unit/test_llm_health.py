@@ -117,6 +117,7 @@ def test_requests_that_time_out_together_are_no_outage_while_others_are_answered
 def test_requests_that_failed_before_say_nothing_about_the_endpoint(fault, tmp_path):
     endpoint = Endpoint(tmp_path, retrying=True)
     assert endpoint.wait(20 * MINUTE, fault) is None
+    assert 20 <= endpoint.asked <= 40
     assert endpoint.health.blames(fault, endpoint.now - 70, endpoint.now - 30, True)
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devqa.llm.pacing import Gate, Spacing, duration_s, told_to_wait_s
+from patience import at_most
 
 
 class Clock(asyncio.SelectorEventLoop):
@@ -25,7 +26,7 @@ class Clock(asyncio.SelectorEventLoop):
 
 
 def run(coroutine):
-    with asyncio.Runner(loop_factory=Clock) as runner:
+    with at_most(20), asyncio.Runner(loop_factory=Clock) as runner:
         return runner.run(coroutine)
 
 

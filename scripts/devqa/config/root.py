@@ -83,8 +83,7 @@ def preflight(config: Config, asked: Collection[str]) -> None:
     problems = [
         f"models.{label}.api_key_env: the environment variable {variable} is not set (needed by {', '.join(keys)})"
         for label, keys in config.used_models().items()
-        if label in asked
-        and (variable := config.models[label].api_key_env) and not os.environ.get(variable)
+        if label in asked and (variable := config.models[label].api_key_env) and not os.environ.get(variable)
     ]
     try:
         Path(config.cache_dir).mkdir(parents=True, exist_ok=True)
