@@ -42,10 +42,11 @@ async def bounded(one: Callable[[int], Coroutine[Any, Any, None]], in_flight: in
 def measured(client: Client, url: str, in_flight: int, seconds: float) -> dict[str, float]:
     """Send for about `seconds`: `rate` in requests/s, `cpu_ms` of this process per request, `count` of requests.
 
-    A few requests are sent first: they load what is imported late. Then one round (as many requests as are in flight),
-    which says how many rounds the time is good for. At least two are timed, beginning with no open connection.
+    A few requests are sent first, to load what is imported late; with the same setting, because inspect-ai keeps what
+    it was first given. Then one round (as many requests as are in flight), which says how many rounds the time is good
+    for. At least two are timed, beginning with no open connection.
     """
-    client(url, _FEW, _FEW)()
+    client(url, in_flight, _FEW)()
     round_s, _ = _timed(client(url, in_flight, in_flight))
     rounds = max(2, math.ceil(seconds / round_s))
     count = rounds * in_flight

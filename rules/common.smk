@@ -130,7 +130,7 @@ def prompt_hashes():
 
 def closing_words():
     """What a person wants to know at the end of a run; nothing after a command such as the bill."""
-    if not any(job.rule.name == "all" for job in workflow.dag.jobs):
+    if not any(job.output for job in workflow.dag.jobs):
         return ""
     notes = [f"NOTE  {note}" for note in described.notes(SETTINGS)]
     return "\n".join(["", *closing.summary(Path("results")), *spending(), *notes])

@@ -60,11 +60,12 @@ def soak(folder, count, concurrency, timeout_s):
     asked = list(requests(count))
     endpoint = Endpoint()
     limits = {"concurrency": concurrency, "retries": 4, "timeout_s": timeout_s, "down_after_s": 60}
-    with ScriptedEndpoint(endpoint, delay_s=0.01) as server:
+    # So long that all places are taken at the rate that one process can serve.
+    with ScriptedEndpoint(endpoint, delay_s=concurrency / 1000) as server:
         with server.chat(folder, limits=limits) as chat:
             answers = chat.ask(asked)
         assert len(answers) == count
-        assert server.peak <= concurrency
+        assert server.peak == concurrency
         outcomes = Counter(answer.outcome for answer in answers)
         good = {number for number, answer in enumerate(answers) if answer.outcome == "ok"}
         assert all(bool(answer.reason) == (answer.outcome != "ok") for answer in answers)
