@@ -143,6 +143,19 @@ def test_of_several_good_records_the_earliest_is_served(shelf, monkeypatch):
     assert shelf.lookup([key("a")])[key("a")]["text"] == "m.seg"
 
 
+def test_beyond_what_one_writer_wrote_only_what_others_wrote_too_is_looked_up(shelf, monkeypatch):
+    monkeypatch.setattr(cache_module.time, "time", lambda: 1.0)
+    write(shelf, [("both", ok("of another")), ("another's", ok("alone"))])
+    monkeypatch.setattr(cache_module.time, "time", lambda: 2.0)
+    with shelf.writer("step") as writer:
+        writer.write(key("both"), ok("mine"))
+        monkeypatch.setattr(cache_module.time, "time", lambda: 2.0 + index_module.SETTLED_S)
+        writer.write(key("mine"), ok("in a second segment"))
+        found = shelf.lookup([key("both"), key("mine"), key("nobody's")], beyond=writer)
+    assert {name: record["text"] for name, record in found.items()} == {key("both"): "of another"}
+    assert len(writer.names) == 2
+
+
 def test_a_torn_last_line_is_skipped_with_one_warning(shelf, caplog):
     path = write(shelf, [("a", ok("A")), ("b", ok("B"))])
     path.write_bytes(path.read_bytes()[:-7])

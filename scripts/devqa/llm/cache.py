@@ -53,8 +53,10 @@ class Shelf:
         self.folder = folder
         self._index = _index(folder.absolute())
 
-    def lookup(self, keys: Iterable[str]) -> dict[str, Record]:
+    def lookup(self, keys: Iterable[str], beyond: "Writer | None" = None) -> dict[str, Record]:
         """The records with outcome `ok` of those `keys` (sha256 in hex) that have one.
+
+        With `beyond` only of those keys that have a record which this writer has not written.
 
         Each segment is read once in this process, whatever is looked up; what was written since is read then.
 
@@ -65,7 +67,8 @@ class Shelf:
         for _ in segments.chances(self.folder) if wanted else ():
             try:
                 self._index.refresh()
-                return _earliest(self._index.lines(wanted))
+                among = wanted if beyond is None else self._index.beyond(wanted, beyond.names)
+                return _earliest(self._index.lines(among))
             except segments.Vanished:
                 self._index.forget()
         return {}
@@ -139,10 +142,15 @@ class Writer:
     """Appends records to one segment. Use as a context manager.
 
     After a pause, in which readers may have come to take the segment for finished, it goes on in a new one.
+
+    Attributes:
+        path: the segment.
+        names: its name, and those of the segments before it.
     """
 
     def __init__(self, folder: Path, step: str):
         self.path = folder / f"{unique_name()}.seg"
+        self.names = {self.path.name}
         self._step = step
         self._descriptor: int | None = None
         self._wrote = 0.0
@@ -170,6 +178,7 @@ class Writer:
         if self._descriptor is not None and time.time() - self._wrote > SETTLED_S / 2:
             self._close()
             self.path = self.path.with_name(f"{unique_name()}.seg")
+            self.names.add(self.path.name)
         try:
             if self._descriptor is None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)

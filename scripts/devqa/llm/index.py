@@ -3,7 +3,7 @@
 import logging
 import time
 from binascii import unhexlify
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, groupby
 from pathlib import Path
@@ -69,6 +69,17 @@ class Index:
                 for place in group:
                     file.seek(place & _OFFSET)
                     yield name, file.readline()
+
+    def beyond(self, keys: Iterable[str], names: Collection[str]) -> list[str]:
+        """Those of `keys` (sha256 in hex) that have a record outside the segments `names`, as of the last `refresh`."""
+        numbers = {known.number for name, known in self._scanned.items() if name in names}
+        return [key for key in keys if any(place >> _OFFSET_BITS not in numbers for place in self._places(key))]
+
+    def _places(self, key: str) -> Iterator[int]:
+        packed = unhexlify(key)
+        if packed in self._first:
+            yield self._first[packed]
+            yield from self._further.get(packed, ())
 
     def forget(self) -> None:
         """Start anew at the next `refresh`."""

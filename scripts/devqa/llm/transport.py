@@ -71,7 +71,7 @@ class Transport:
             # The caller bounds how many requests are under way.
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_S),
             cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=self._timeout_s, sock_connect=min(_CONNECT_S, self._timeout_s)),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=min(_CONNECT_S, self._timeout_s)),
             headers=headers,
             trust_env=False,
         )
@@ -88,11 +88,13 @@ class Transport:
             UserError: the endpoint's certificate is not trusted.
         """
         try:
-            response = await self._session.post(self._chat, data=content, allow_redirects=False)
-            try:
-                return Response(response.status, self._headers(response), self._without_key(await response.read()))
-            finally:
-                response.release()
+            # One timer of ours costs half of what aiohttp's own, which is made for each part of a request, does.
+            async with asyncio.timeout(self._timeout_s):
+                response = await self._session.post(self._chat, data=content, allow_redirects=False)
+                try:
+                    return Response(response.status, self._headers(response), self._without_key(await response.read()))
+                finally:
+                    response.release()
         except aiohttp.ClientConnectorCertificateError as error:
             raise UserError(
                 f"models.{self.label}.base_url: the certificate of {self.address} is not trusted "
