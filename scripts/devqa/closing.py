@@ -8,6 +8,18 @@ from pathlib import Path
 from devqa.llm.pricing import money
 from devqa.llm.spend import Account, dollars
 
+# The rule that makes a table, where it has another name.
+_RULES = {
+    "pages": "fetch",
+    "references": "clean",
+    "condensed": "condense",
+    "pairs": "generate",
+    "checked": "check",
+    "verified": "verify",
+    "rated": "difficulty",
+    "answers": "answer",
+    "grades": "judge",
+}
 # As `devqa.job` writes them: the time, the level, and a message that may have several lines.
 _ENTRY = re.compile(r"^\d{4}-\d\d-\d\d [\d:,]+ ([A-Z]+) ")
 
@@ -26,7 +38,8 @@ def summary(results: Path) -> list[str]:
     if any("given up" in row["reason"] for row in failed):
         lines.append("What was given up is asked again by the next run: give the same command.")
     if failed:
-        lines.append("All failed rows, and only they, are asked about again with --forcerun and the rule's name.")
+        rules = " ".join(dict.fromkeys(_RULES.get(row["stage"], row["stage"]) for row in failed))
+        lines.append(f"All failed rows, and only they, are tried again with --forcerun {rules}")
     if uncounted := sum(int(row["uncounted"]) for row in rows):
         lines.append(f"NOTE  {uncounted:,} calls came without a token count: the cost is too low.")
     return lines

@@ -58,6 +58,11 @@ def test_the_default_is_valid(raw):
         (("steps", "check", "date"), "yesterday", "steps.check.date: input should be a valid date"),
         (("steps", "generate"), None, "steps.generate: input should be a valid dictionary"),
         (("models", "smollm2", "sampling", "top_p"), 2, "models.smollm2.sampling.top_p"),
+        (("models", "smollm2", "base_url"), "127.0.0.1:9101", "models.smollm2: base_url is no address such as http"),
+        (("models", "smollm2", "extra_body"), {"messages": []}, "models.smollm2: extra_body can't set messages"),
+        (("cache_dir",), "", "cache_dir"),
+        (("budget_usd",), float("inf"), "budget_usd"),
+        (("budget_usd",), 0, "budget_usd"),
     ],
 )
 def test_a_bad_value_is_refused_by_its_key(raw, path, value, says):
@@ -68,6 +73,13 @@ def test_a_bad_value_is_refused_by_its_key(raw, path, value, says):
     message = refusal(raw)
     assert says in message
     assert message.startswith("The configuration has ")
+
+
+def test_a_key_in_the_place_of_its_variable_is_refused_without_showing_it(raw):
+    raw["models"]["smollm2"]["api_key_env"] = "sk-very-secret"
+    message = refusal(raw)
+    assert "models.smollm2: api_key_env is no variable's name" in message
+    assert "very-secret" not in message
 
 
 def test_a_date_needs_no_quotes(raw):

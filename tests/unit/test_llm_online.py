@@ -279,3 +279,23 @@ def test_sending_keeps_nothing_of_what_was_answered(tmp_path):
         sending = asyncio.run(send(server))
     assert len(set(kept)) == len(kept) == 2000
     assert not (sending._unsettled or sending._put_off or sending._posting or sending._gate._waiting)
+
+
+def test_a_job_that_waits_says_what_for(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(online, "_SILENCE_S", 0.3)
+    replies = iter([Reply(status=503, error="busy"), Reply(text="at last", delay_s=3.0)])
+    with (
+        ScriptedEndpoint(lambda body: next(replies)) as server,
+        server.chat(tmp_path, limits={"concurrency": 1}) as chat,
+    ):
+        assert chat.ask([ask()])[0].text == "at last"
+    said = [record.getMessage() for record in caplog.records if " waits: " in record.getMessage()]
+    assert said
+    assert "test with scripted waits: nothing came for " in said[0]
+    assert "busy" in said[-1]
+
+
+def test_a_request_larger_than_a_minute_s_tokens_waits_no_longer_than_a_minute(tmp_path, monkeypatch):
+    monkeypatch.setattr("devqa.llm.pacing._MINUTE_S", 0.05)
+    with ScriptedEndpoint() as server, server.chat(tmp_path, limits={"tokens_per_minute": 1}) as chat:
+        assert [answer.outcome for answer in chat.ask([ask(number) for number in range(3)])] == ["ok"] * 3

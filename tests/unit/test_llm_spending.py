@@ -105,7 +105,9 @@ def test_a_repaired_answer_costs_both(tmp_path):
     with ScriptedEndpoint(reply) as server:
         chat, budget = with_budget(server, tmp_path, 5.0, structured="json_schema")
         with chat:
-            assert outcomes(chat.ask([ask(n, GRADE) for n in range(5)])) == {"ok": 5}
+            answers = chat.ask([ask(n, GRADE) for n in range(5)])
+    assert outcomes(answers) == {"ok": 5}
+    assert [answer.calls for answer in answers] == [2] * 5
     assert spent(budget) == pytest.approx(1.0)
 
 

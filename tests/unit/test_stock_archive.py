@@ -1,6 +1,7 @@
 """An archive holds what a run needs, and nothing that a stranger puts into one gets out of its place."""
 
 import zipfile
+from types import SimpleNamespace
 
 import orjson
 import pytest
@@ -11,7 +12,13 @@ from devqa.llm.cache import encode
 from devqa.stock import archive, arrival
 from devqa.stock.wanted import responses, wanted
 from devqa.web.store import Store
-from stocked import RECORD, configuration, fill, job, key, reading, shelf
+from stocked import RECORD, configuration, fill, key, reading, shelf
+from stocked import job as planned_job
+
+
+def job(config, rule, roles, basis="exact", *, runs=True):
+    """What is planned for a job, with whether it would run now."""
+    return SimpleNamespace(**vars(planned_job(config, rule, roles, basis)), runs=runs)
 
 
 @pytest.fixture
@@ -25,8 +32,8 @@ def colleague(config, tmp_path):
     return {**config, "cache_dir": str(tmp_path / "colleague/cache")}
 
 
-def asks(config, label, *names):
-    return job(config, "queries", {"queries": label}), [reading(config, label, *names)]
+def asks(config, label, *names, **more):
+    return job(config, "queries", {"queries": label}, **more), [reading(config, label, *names)]
 
 
 def texts(config, label):
@@ -83,6 +90,53 @@ def test_an_own_answer_is_never_replaced(config, colleague):
     fill(colleague, "cheap", "queries", "a", days=1, input_tokens=3)
     assert arrival.imported(colleague).answers == 0
     assert shelf(colleague, "cheap").lookup([key("a")])[key("a")]["input_tokens"] == 3
+
+
+def test_what_has_run_without_a_usable_answer_is_not_to_be_run_first(config):
+    fill(config, "cheap", "check", "a")
+    fill(config, "cheap", "check", "b", outcome="refused")
+    jobs = [
+        (job(config, "check", {"check": "cheap"}, runs=False), [reading(config, "cheap", "a", "b", complete=False)]),
+        asks(config, "other", "c", runs=False),
+    ]
+    found = wanted(responses(config), jobs)
+    sent = archive.exported(config, found)
+    assert (sent.unanswered, sent.unusable) == (0, 2)
+    text = archive.report(sent, found)
+    assert "2 requests have no usable answer (refused, cut off, off their schema" in text
+    assert "run the workflow first" not in text
+    assert "have no answer in the cache" not in text
+
+
+def test_an_archive_is_replaced_even_an_empty_one(config):
+    nothing = wanted(responses(config), [])
+    fill(config, "cheap", "queries", "a")
+    for found, count in ((nothing, 0), (wanted(responses(config), [asks(config, "cheap", "a")]), 1), (nothing, 0)):
+        archive.exported(config, found)
+        with zipfile.ZipFile(config["cache_archive"]) as file:
+            assert len(file.namelist()) == count
+
+
+@pytest.mark.parametrize("kind", ["dialogues", "empty", "zip"])
+def test_a_file_that_is_no_archive_of_ours_is_not_replaced(config, tmp_path, kind):
+    path = tmp_path / "archive.zip"
+    path.write_bytes(b'{"id": 1}\n' if kind == "dialogues" else b"")
+    if kind == "zip":
+        zipped(config, (SHELF, GOOD), ("thesis.txt", b"mine"))
+    before = path.read_bytes()
+    with pytest.raises(UserError, match=r"cache_archive: .*archive\.zip is there and is no archive of cache_export"):
+        archive.exported(config, wanted(responses(config), []))
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", [".", "..", "/", "absent/x.zip", "/proc/x.zip", "file/x.zip"])
+def test_a_place_where_no_archive_can_be_is_one_message(config, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(UserError, match="cache_archive: "):
+        archive.exported({**config, "cache_archive": name}, wanted(responses(config), []))
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
 def test_there_must_be_an_archive(config):

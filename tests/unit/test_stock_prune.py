@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import re
 import signal
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,7 +16,13 @@ from devqa.stock.layout import WIDTH
 from devqa.stock.prune import apply, prunings, report
 from devqa.stock.verify import verified
 from devqa.stock.wanted import responses, wanted
-from stocked import configuration, fill, job, key, reading, shelf
+from stocked import configuration, fill, key, reading, shelf
+from stocked import job as planned_job
+
+
+def job(config, rule, roles, basis="exact", *, runs=True):
+    """What is planned for a job, with whether it would run now."""
+    return SimpleNamespace(**vars(planned_job(config, rule, roles, basis)), runs=runs)
 
 
 @pytest.fixture
@@ -106,6 +113,16 @@ def test_what_cannot_be_told_is_kept_and_said(config, basis):
     assert re.search(r"^cheap +check +check$", text, re.MULTILINE)
     apply(found)
     assert kept(config) == {"a", "b", "c"}
+
+
+def test_what_may_follow_from_an_unusable_answer_is_kept_with_a_true_reason(config):
+    fill(config, "cheap", "check", "b", "c")
+    ran = job(config, "check", {"check": "cheap"}, runs=False)
+    found_for = reads(config, (ran, [reading(config, "cheap", "a", "b", complete=False)]))
+    found = prunings(config, found_for)
+    assert "usable answers are missing" in report(config, found, found_for)
+    apply(found)
+    assert kept(config) == {"b", "c"}
 
 
 def test_segments_to_which_somebody_may_be_writing_are_left_alone(config):

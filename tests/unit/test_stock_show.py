@@ -1,12 +1,20 @@
 """What the cache holds, and what a configuration reads of it."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from devqa.stock.layout import WIDTH
 from devqa.stock.show import shown
 from devqa.stock.tally import tallies
 from devqa.stock.wanted import names, responses, wanted
-from stocked import configuration, fill, job, key, reading, shelf
+from stocked import configuration, fill, key, reading, shelf
+from stocked import job as planned_job
+
+
+def job(config, rule, roles, basis="exact", *, runs=True):
+    """What is planned for a job, with whether it would run now."""
+    return SimpleNamespace(**vars(planned_job(config, rule, roles, basis)), runs=runs)
 
 
 @pytest.fixture
@@ -44,6 +52,18 @@ def test_all_parts_of_a_job_that_may_ask_more_are_unsure(config, basis, complete
     assert not found.may_need(other, "judge", key("whatever"))
     assert found.known(cheap, key("a")) == (complete is not None)
     assert found.rules() == ["difficulty"]
+
+
+def test_a_job_that_has_run_is_not_to_be_run_first(config):
+    ran = job(config, "check", {"check": "cheap"}, runs=False)
+    found = wanted(responses(config), [(ran, [reading(config, "cheap", "a", complete=False)])])
+    assert found.asked == {folder(config, "cheap"): {key("a")}}
+    assert found.may_need(folder(config, "cheap"), "check", key("whatever"))
+    assert found.rules() == []
+    without_inputs = job(config, "check", {"check": "cheap"}, "missing", runs=False)
+    assert wanted(responses(config), [(without_inputs, [])]).rules() == ["check"]
+    fill(config, "cheap", "check", "a", outcome="refused")
+    assert "before they have run" not in shown(config, found)
 
 
 def test_a_shelf_goes_by_the_labels_of_all_models_that_share_it(tmp_path):

@@ -63,9 +63,19 @@ def test_a_half_last_line_is_damage_only_where_nobody_can_be_writing_it(config):
         before = path.stat()
         path.write_bytes(path.read_bytes()[:-5])
         os.utime(path, (before.st_atime, before.st_mtime))
-        damages = verified(config).damages
-        assert [damage.what for damage in damages] == ["the end is missing"] * count
+        result = verified(config)
+        assert [damage.what for damage in result.damages] == ["the end is missing"] * count
+        assert result.cut_off == 1 - count
+        assert ("1 segments are empty or end in a half-written line" in report(config, result)) == (not count)
         path.unlink()
+
+
+@pytest.mark.parametrize("days", [0, 2])
+def test_an_empty_segment_is_said_and_no_damage(config, days):
+    fill(config, "cheap", "queries", days=days)
+    result = verified(config)
+    assert (result.records, result.damages, result.cut_off) == (0, [], 1)
+    assert "half-written line" in report(config, result)
 
 
 def test_a_line_with_a_right_checksum_that_is_no_record_is_damage(config):

@@ -82,6 +82,7 @@ def tickets(project):
     return list(project.folder.glob(".cache/devqa/responses/*/batches/*.json"))
 
 
+@pytest.mark.slow
 def test_tables_are_the_same_as_online_for_half_the_price(online, finished, endpoint):
     assert tables(finished) == tables(online)
     rows, usd = ledger(finished)

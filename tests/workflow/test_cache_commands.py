@@ -75,6 +75,7 @@ def test_commands_need_no_key_and_touch_no_results(project):
     assert project.endpoint.count == 0
 
 
+@pytest.mark.slow
 def test_a_colleague_reruns_without_paying(project, tmp_path):
     text = said(project, "cache_export", "--config", f"cache_archive={tmp_path}/answers.zip")
     assert "have no answer" not in text

@@ -64,6 +64,7 @@ def test_an_edited_include_reruns_the_steps_that_include_it_and_none_before(proj
     assert project.endpoint.count == 0
 
 
+@pytest.mark.slow
 def test_an_edited_module_reruns_exactly_the_steps_that_import_it(project):
     project.edit("scripts/devqa/steps/check.py", '"""pairs → checked', '"""pairs -> checked')
     run = project.run()
@@ -73,6 +74,7 @@ def test_an_edited_module_reruns_exactly_the_steps_that_import_it(project):
     assert project.endpoint.count == 0
 
 
+@pytest.mark.slow
 def test_an_edit_of_the_client_asks_nobody_again(project):
     project.edit("scripts/devqa/llm/chat.py", '"""The one way', '"""The only way')
     run = project.run()
@@ -107,6 +109,7 @@ def test_a_new_dialogue_is_the_only_one_that_is_asked_about(project):
     assert text in query["messages"][-1]["content"]
 
 
+@pytest.mark.slow
 def test_other_shards_send_nothing(project):
     project.config["dialogues"]["mine"]["shards"] = 3
     before = (project.folder / "results/benchmark.parquet").read_bytes()
@@ -126,6 +129,7 @@ def test_an_edited_judge_prompt_regrades_and_asks_for_no_answer(project):
     assert "verify" not in run.rules
 
 
+@pytest.mark.slow
 def test_a_dry_run_tells_the_truth(project):
     project.edit("prompts/check/system.j2", "Answer in JSON.", "Answer as JSON.")
     planned = project.run("--dry-run")

@@ -85,6 +85,7 @@ def unlucky(fresh):
     return fresh
 
 
+@pytest.mark.slow
 def test_the_key_is_nowhere_whatever_goes_wrong(unlucky):
     run = unlucky.run("--keep-going", "--show-failed-logs", "--printshellcmds", environment={VARIABLE: KEY})
     assert run.code != 0

@@ -1,5 +1,6 @@
 """Models that a step may name: where they are, how they sample, what they cost."""
 
+import re
 import shlex
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -126,6 +127,12 @@ class Model(Section):
     def _runtime_has_what_it_needs(self):
         if self.runtime == "openai" and not self.base_url:
             raise ValueError("base_url is missing: the endpoint's address, such as http://localhost:8000/v1")
+        if self.base_url and urlsplit(self.base_url).scheme not in ("http", "https"):
+            raise ValueError("base_url is no address such as http://localhost:8000/v1")
+        if self.api_key_env and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.api_key_env):
+            raise ValueError("api_key_env is no variable's name: it names the variable that holds the key, not the key")
+        if taken := sorted({"model", "messages", "stream", "n", "response_format"} & self.extra_body.keys()):
+            raise ValueError(f"extra_body can't set {', '.join(taken)}: that is decided elsewhere")
         if self.base_url and "@" in urlsplit(self.base_url).netloc:
             raise ValueError("base_url holds a name or a password, which would be shown: use api_key_env")
         if self.runtime == "llama.cpp" and not self.weights:

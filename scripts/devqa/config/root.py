@@ -34,9 +34,9 @@ class Config(Section):
     clean: Clean = Clean()
     steps: Steps
     evaluation: Evaluation
-    cache_dir: str = ".cache/devqa"
+    cache_dir: str = Field(".cache/devqa", min_length=1)
     cache_archive: str = "devqa-cache.zip"
-    budget_usd: float | None = Field(None, gt=0)
+    budget_usd: float | None = Field(None, gt=0, allow_inf_nan=False)
 
     def used_models(self) -> dict[str, list[str]]:
         """The models that are named somewhere: label → the keys that name it."""

@@ -167,7 +167,7 @@ def usage(label: str, answers: Iterable[Answer]) -> list[dict[str, Any]]:
     return [
         {
             "model": label,
-            "calls": len(answers),
+            "calls": sum(answer.calls for answer in answers),
             "uncounted": sum(not answer.counted for answer in answers),
             "input_tokens": sum(answer.input_tokens for answer in answers),
             "cached_tokens": sum(answer.cached_tokens for answer in answers),

@@ -101,7 +101,7 @@ def raise_of_status(status: int, headers: Mapping[str, str], body: bytes, label:
         UserError: it will answer no request, or none that is asked in this way.
     """
     message, codes, parameter = _error(body)
-    said = f"{address} answered {status}" + (f": {message}" if message else "")
+    said = f"{address} answered {status}" + (f": {message.rstrip('.')}" if message else "")
     words = f"{codes} {message}"
     if status == 402 or not _QUOTA.isdisjoint(codes.split()) or (status < 500 and _NO_MONEY.search(message)):
         raise UserError(f"models.{label}.api_key_env: the account's quota is used up; {said}. {_KEPT}")

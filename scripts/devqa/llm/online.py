@@ -3,6 +3,7 @@
 import asyncio
 import heapq
 import itertools
+import logging
 import math
 import random
 from collections.abc import Mapping
@@ -24,10 +25,14 @@ from devqa.llm.structured import Structured
 from devqa.llm.transport import Transport
 from devqa.tokens import estimate
 
+_log = logging.getLogger(__name__)
+
 # Back-off where the endpoint names none: 1, 2, 4 … seconds plus jitter. Six retries outlast a minute's rate limit.
 WAIT_INITIAL_S = 1.0
 WAIT_JITTER_S = 1.0
 WAIT_LONGEST_S = 60.0
+# What is waited for is said when nothing has come for so long.
+_SILENCE_S = 30.0
 # Requests that wait for their next attempt let others go first, but not without end: at an endpoint that is down all
 # would be tried at once.
 _PUT_OFF_PER_SLOT = 4
@@ -90,6 +95,7 @@ class _Sending:
         self._tokens = _spacing(limits["tokens_per_minute"])
         self._structured = Structured(channel.asked["structured"], channel.folder)
         self._now = asyncio.get_running_loop().time
+        self._finished = self._now()
         down_after_s, folder = limits["down_after_s"], channel.folder
         self._health = Health(self._label, transport.address, down_after_s, folder, channel.retrying, self._now)
         self._workers: list[asyncio.Task[None]] = []
@@ -127,8 +133,12 @@ class _Sending:
     async def _watch(self) -> None:
         """Stop everything when the endpoint turns out to be down."""
         try:
+            said = self._now()
             while True:
                 await asyncio.sleep(self._health.pause_s)
+                if self._now() - max(said, self._finished) >= _SILENCE_S:
+                    said = self._now()
+                    self._say_what_is_waited_for()
                 oldest = min((errand.posted for errand in self._posting.values()), default=math.inf)
                 await self._health.check(self._transport.alive, self._untried > 0, oldest)
         except UserError as error:
@@ -138,6 +148,19 @@ class _Sending:
             for errand in self._posting.values():
                 # It may be charged all the same: what was set aside for it stays so.
                 errand.admitted = None
+
+    def _say_what_is_waited_for(self) -> None:
+        faults = [errand.fault for errand in self._unsettled if errand.fault]
+        last = f", the last after: {faults[-1]}" if faults else ""
+        _log.warning(
+            "%s with %s waits: nothing came for %.0f s; %s under way, %s tried again later%s",
+            self._channel.step,
+            self._label,
+            self._now() - self._finished,
+            len(self._posting),
+            len(self._put_off),
+            last,
+        )
 
     def _leave(self) -> None:
         """Keep account of what the stop has left unsettled: the next run must know what was tried, and what it cost."""
@@ -225,7 +248,8 @@ class _Sending:
             if self._requests:
                 await self._requests.take()
             if self._tokens:
-                await self._tokens.take(tokens)
+                # A request that is larger than a minute's tokens goes after a minute: the endpoint has the last word.
+                await self._tokens.take(min(tokens, self._tokens.per_minute))
             task = asyncio.current_task()
             errand.goes(self._now())
             self._posting[task] = errand
@@ -285,6 +309,7 @@ class _Sending:
             # The question that was to mend the first answer got none: what the first one took counts all the same.
             record = {**errand.first, "passing": record.get("passing", False)}
         self._unsettled.discard(errand)
+        self._finished = self._now()
         self._answered(errand.key, record)
 
     def _longest(self) -> int:

@@ -30,6 +30,7 @@ class Answer:
         cached: nothing was sent for it.
         reasoning_tokens: those of the output that were thoughts.
         cached_tokens: those of the input that the endpoint had in its own prompt cache.
+        calls: how many requests it took; two where the first answer did not follow its schema.
         counted: the endpoint counted the tokens, or none were spent; otherwise what the answer cost is unknown.
     """
 
@@ -43,6 +44,7 @@ class Answer:
     cached: bool
     reasoning_tokens: int = 0
     cached_tokens: int = 0
+    calls: int = 1
     counted: bool = True
 
 
@@ -57,6 +59,7 @@ def answer(record: Record, cached: bool) -> Answer:
         input_tokens=record["input_tokens"],
         output_tokens=record["output_tokens"],
         cached=cached,
+        calls=record.get("calls", 1),
         reasoning_tokens=record.get("reasoning_tokens", 0),
         cached_tokens=min(record.get("cached_tokens", 0), record["input_tokens"]),
         # Records of earlier versions don't say: a prompt without tokens was not counted.

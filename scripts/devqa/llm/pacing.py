@@ -23,6 +23,7 @@ class Spacing:
     """
 
     def __init__(self, per_minute: float):
+        self.per_minute = per_minute
         self._unit_s = _MINUTE_S / per_minute
         self._free_at = 0.0
 

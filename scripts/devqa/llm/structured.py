@@ -97,6 +97,7 @@ def repaired(first: Record, second: Record) -> Record:
         **second,
         **{name: first.get(name, 0) + second.get(name, 0) for name in counts},
         "counted": first["counted"] and second["counted"],
+        "calls": first.get("calls", 1) + second.get("calls", 1),
         "repaired": True,
     }
 

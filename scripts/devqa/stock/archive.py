@@ -6,6 +6,7 @@ web/<2 digits>/<2 digits>/<64 digits>.zst                       as in the cache
 
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from devqa.files import replacing
 from devqa.llm import segments
 from devqa.llm.cache import Shelf
 from devqa.stock.layout import size
+from devqa.stock.members import UNREADABLE, belongs
 from devqa.stock.selection import Selection, select
 from devqa.stock.wanted import Wanted, responses
 
@@ -25,11 +27,19 @@ _TIME = (1980, 1, 1, 0, 0, 0)
 
 @dataclass
 class Exported:
-    """What was written: answers by the shelf's folder, how many requests have none, and files of the web part."""
+    """What was written.
+
+    Attributes:
+        answers: how many, by the shelf's folder.
+        unanswered: how many requests of jobs that have yet to run have no answer.
+        unusable: how many requests of jobs that have run have none that can be used.
+        web_files: files of the web part.
+    """
 
     archive: Path
     answers: dict[str, int] = field(default_factory=dict)
     unanswered: int = 0
+    unusable: int = 0
     web_files: int = 0
 
 
@@ -39,19 +49,59 @@ def exported(config: Mapping[str, Any], wanted: Wanted) -> Exported:
     These are the answers that are asked for, those of steps in which that can't be told yet, and all of the web part.
 
     Raises:
-        UserError: the archive can't be written, or a part of the cache can't be read.
+        UserError: the archive can't be written, a file that is none of ours has its name, or a part of the cache
+            can't be read.
     """
     result = Exported(Path(config["cache_archive"]))
-    with replacing(result.archive) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+    with _written(result.archive) as archive:
         for shelf in responses(config).shelves():
             _add_shelf(archive, shelf, wanted, result)
         for path in sorted((Path(config["cache_dir"]) / "web").glob("*/*/*.zst")):
             name = "/".join(("web", *path.parts[-3:]))
             archive.writestr(_entry(name, zipfile.ZIP_STORED), path.read_bytes())
             result.web_files += 1
-    absent = wanted.keys.keys() - result.answers.keys()
-    result.unanswered += sum(len(wanted.keys[shelf]) for shelf in absent)
+    for name in wanted.keys.keys() - result.answers.keys():
+        _count_lacking(name, wanted.keys[name], wanted, result)
     return result
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        fault = _fault(path)
+    except OSError as error:
+        fault = f"{path} can't be looked at ({error.strerror}): mend the permissions or name another file"
+    if fault:
+        raise UserError(f"cache_archive: {fault}")
+    with replacing(path) as temporary:
+        try:
+            archive = zipfile.ZipFile(temporary, "w")
+        except FileNotFoundError as error:
+            # The folder is there, but takes no files, such as /proc.
+            raise UserError(f"cache_archive: {path} can't be written: name a file in another folder") from error
+        with archive:
+            yield archive
+
+
+def _fault(path: Path) -> str:
+    """Why no archive may be written to `path`; empty if it may."""
+    if path.is_dir():
+        return f"{path} is a folder: name a file in it"
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}: make it, or name a file in another one"
+    if path.exists() and not _is_ours(path):
+        return f"{path} is there and is no archive of cache_export: name another file, or remove this one"
+    return ""
+
+
+def _is_ours(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return all(map(belongs, archive.namelist()))
+    except UNREADABLE:
+        return False
 
 
 def _add_shelf(archive: zipfile.ZipFile, shelf: Shelf, wanted: Wanted, result: Exported) -> None:
@@ -65,7 +115,13 @@ def _add_shelf(archive: zipfile.ZipFile, shelf: Shelf, wanted: Wanted, result: E
     except segments.Vanished as error:
         raise UserError(f"{shelf.folder} was pruned meanwhile: run cache_export again") from error
     result.answers[name] = len(chosen.chosen)
-    result.unanswered += len(wanted.keys.get(name, frozenset()) - chosen.chosen.keys())
+    _count_lacking(name, wanted.keys.get(name, frozenset()) - chosen.chosen.keys(), wanted, result)
+
+
+def _count_lacking(name: str, lacking: frozenset[str], wanted: Wanted, result: Exported) -> None:
+    unusable = len(lacking & wanted.asked.get(name, frozenset()))
+    result.unusable += unusable
+    result.unanswered += len(lacking) - unusable
 
 
 def _chosen(shelf: Shelf, keep: Callable[[str, str], bool]) -> Selection:
@@ -95,6 +151,9 @@ def _lines(result: Exported, wanted: Wanted) -> Iterator[str]:
     yield f"{count:,} answers of {models:,} models and {result.web_files:,} files of the web part."
     if result.unanswered:
         yield f"{result.unanswered:,} requests of the current configuration have no answer in the cache."
+    if result.unusable:
+        yield f"{result.unusable:,} requests have no usable answer (refused, cut off, off their schema, or gone from"
+        yield "the cache); they are asked again whenever their step runs."
     if rules := wanted.rules():
         yield f"What these jobs ask can't be told in full before they have run: {', '.join(rules)}."
         yield "All answers of their steps were taken; for a complete archive run the workflow first."

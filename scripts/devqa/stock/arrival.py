@@ -6,10 +6,8 @@ one that is not as `cache_export` writes it is refused as a whole. Nothing that 
 
 import hashlib
 import io
-import re
 import shutil
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,15 +21,13 @@ from devqa.errors import UserError
 from devqa.files import replacing
 from devqa.llm import segments
 from devqa.llm.cache import Cache, Shelf, decode
+from devqa.stock.members import SEGMENT, UNREADABLE, belongs
 from devqa.stock.records import objection
 from devqa.stock.wanted import responses
 
-_SEGMENT = re.compile(r"responses/([A-Za-z0-9_][A-Za-z0-9._-]{0,59}-[0-9a-f]{12})/answers\.seg")
-_WEB = re.compile(r"web/([0-9a-f]{2})/([0-9a-f]{2})/(\1\2[0-9a-f]{60})\.zst")
 _LONGEST_LINE = 16_000_000
 _LARGEST_FILE = 64_000_000
 _BUFFER = 1 << 20
-_UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError)
 
 
 @dataclass
@@ -56,7 +52,7 @@ def imported(config: Mapping[str, Any]) -> Arrived:
     with _opened(path) as archive:
         _check(archive, folder)
         for entry in archive.infolist():
-            if match := _SEGMENT.fullmatch(entry.filename):
+            if match := SEGMENT.fullmatch(entry.filename):
                 _add_answers(archive, entry, responses(config), match[1], result)
             else:
                 _add_file(archive, entry, folder / entry.filename, result)
@@ -72,7 +68,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
         raise UserError(
             f"cache_archive: there is no file {path}: name the one that cache_export has written"
         ) from error
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise UserError(f"cache_archive: {path} is damaged or no archive of cache_export ({error})") from error
     except OSError as error:
         raise UserError(f"cache_archive: {path} can't be read: {error.strerror}") from error
@@ -84,13 +80,13 @@ def _check(archive: zipfile.ZipFile, folder: Path) -> None:
     if len({entry.filename for entry in entries}) < len(entries):
         raise _refused(archive, "two entries have the same name")
     for entry in entries:
-        if not (_SEGMENT.fullmatch(entry.filename) or _WEB.fullmatch(entry.filename)):
+        if not belongs(entry.filename):
             raise _refused(archive, f"{entry.filename!r} is no name of a part of the cache")
     room = shutil.disk_usage(next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists()))
     if (wanted := sum(entry.file_size for entry in entries)) > room.free:
         raise _refused(archive, f"unpacked it takes {wanted:,} bytes, and the disk has {room.free:,}")
     for entry in entries:
-        fault = _lines_fault(archive, entry) if _SEGMENT.fullmatch(entry.filename) else _web_fault(archive, entry)
+        fault = _lines_fault(archive, entry) if SEGMENT.fullmatch(entry.filename) else _web_fault(archive, entry)
         if fault:
             raise _refused(archive, f"{entry.filename}: {fault}")
 

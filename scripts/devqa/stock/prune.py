@@ -161,7 +161,10 @@ def _lines(called: Names, found: list[Pruning], wanted: Wanted) -> Iterator[str]
         if any(pruning.shelf.folder.name == shelf for pruning in found)
     ]
     if kept:
-        yield from ["", "Kept, because inputs are missing or will change and so it can't be told what is asked for:"]
+        yield from [
+            "",
+            "Kept, as not all that is asked can be told where inputs or usable answers are missing or will change:",
+        ]
         yield from table(("model", "step", "for jobs of"), kept, left=3)
     if any(tally.usd is None for pruning in found for tally in pruning.goes.values()):
         yield "?  The configuration has no such model, and so no price for it."

@@ -26,17 +26,22 @@ class Damage:
 
 @dataclass
 class Verified:
-    """What was read, and what is wrong with it."""
+    """What was read, and what is wrong with it.
+
+    Attributes:
+        cut_off: how many segments are empty, or end in half a line and may still be growing: that is no damage.
+    """
 
     records: int
     web_files: int
     damages: list[Damage]
+    cut_off: int = 0
 
 
 def verified(config: Mapping[str, Any]) -> Verified:
     """Every line of every segment and every file of the web part is read and its checksum and JSON are checked.
 
-    The last line of a segment that may still be growing is allowed to be half there.
+    The last line of a segment that may still be growing is allowed to be half there, but such segments are counted.
 
     Raises:
         UserError: a file can't be read.
@@ -57,7 +62,9 @@ def verified(config: Mapping[str, Any]) -> Verified:
 
 
 def _read_segment(path: Path, result: Verified) -> None:
-    growing = time.time() - segments.state(path)[1] / 1e9 < SETTLED_S
+    size, changed = segments.state(path)
+    growing = time.time() - changed / 1e9 < SETTLED_S
+    result.cut_off += not size
     number = end = 0
     for offset, line, good in segments.read(path):
         # A record that is found inside a damaged line is no line of its own.
@@ -65,7 +72,9 @@ def _read_segment(path: Path, result: Verified) -> None:
         end = max(end, offset + len(line))
         if good and decode(line) is not None:
             result.records += 1
-        elif not (growing and not line.endswith(b"\n")):
+        elif growing and not line.endswith(b"\n"):
+            result.cut_off += 1
+        else:
             result.damages.append(Damage(path, number, offset, _what(line, good)))
 
 
@@ -92,6 +101,9 @@ def report(config: Mapping[str, Any], result: Verified) -> str:
 
 def _lines(folder: Path, result: Verified) -> Iterator[str]:
     yield f"Cache {folder}: {result.records:,} records and {result.web_files:,} files of the web part are sound."
+    if result.cut_off:
+        yield f"{result.cut_off:,} segments are empty or end in a half-written line: cut off by a kill, or being"
+        yield "written at this moment. The request that is not there in full is asked again."
     by_file: dict[Path, list[Damage]] = {}
     for damage in result.damages:
         by_file.setdefault(damage.path, []).append(damage)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from devqa.llm.cache import Cache
 from devqa.llm.pricing import effective_price
@@ -12,6 +12,8 @@ from devqa.llm.pricing import effective_price
 if TYPE_CHECKING:
     from devqa.bill.meter import Reading
     from devqa.bill.plan import Planned
+
+_Place = TypeVar("_Place")
 
 
 @dataclass(frozen=True)
@@ -22,10 +24,15 @@ class Wanted:
         keys: by the name of a shelf's folder.
         unsure: steps in which some jobs may ask for more than is known, because inputs or answers that their requests
             are made of are missing: the name of the shelf's folder and the step → the rules of these jobs.
+        asked: as `keys`, those of jobs that have run and won't run again: one without an answer has got none that
+            could be used, unless the cache has lost it.
+        pending: the rules of jobs in `unsure` that have yet to run, or whose inputs are not there or will change.
     """
 
     keys: Mapping[str, frozenset[str]]
     unsure: Mapping[tuple[str, str], frozenset[str]]
+    asked: Mapping[str, frozenset[str]]
+    pending: frozenset[str]
 
     def known(self, shelf: str, key: str) -> bool:
         """Is `key` asked for?"""
@@ -36,8 +43,8 @@ class Wanted:
         return self.known(shelf, key) or (shelf, step) in self.unsure
 
     def rules(self) -> list[str]:
-        """The rules of which some jobs can't tell yet what they will ask."""
-        return sorted({rule for rules in self.unsure.values() for rule in rules})
+        """The rules of which some jobs can't tell what they will ask before they have run."""
+        return sorted(self.pending)
 
 
 def current(snakefile: Path, config: Mapping[str, Any]) -> Wanted:
@@ -55,19 +62,28 @@ def current(snakefile: Path, config: Mapping[str, Any]) -> Wanted:
 def wanted(cache: Cache, jobs: Iterable[tuple["Planned", Iterable["Reading"]]]) -> Wanted:
     """What `jobs`, each with what it was found to ask, read of `cache`."""
     keys: dict[str, set[str]] = {}
+    asked_before: dict[str, set[str]] = {}
     unsure: dict[tuple[str, str], set[str]] = {}
+    pending: set[str] = set()
     for job, readings in jobs:
         complete = job.basis == "exact"
         for reading in readings:
-            keys.setdefault(cache.shelf(reading.endpoint, reading.model).folder.name, set()).update(reading.keys)
+            shelf = cache.shelf(reading.endpoint, reading.model).folder.name
+            for known in (keys,) if job.runs else (keys, asked_before):
+                known.setdefault(shelf, set()).update(reading.keys)
             complete = complete and reading.complete
-        for role, asked in () if complete else _roles(job):
+        if complete:
+            continue
+        if job.runs or job.basis != "exact":
+            pending.add(job.rule)
+        for role, asked in _roles(job):
             shelf = cache.shelf(asked["endpoint"], asked["model"]).folder.name
             unsure.setdefault((shelf, role), set()).add(job.rule)
-    return Wanted(
-        {shelf: frozenset(some) for shelf, some in keys.items()},
-        {place: frozenset(rules) for place, rules in unsure.items()},
-    )
+    return Wanted(keys=_frozen(keys), unsure=_frozen(unsure), asked=_frozen(asked_before), pending=frozenset(pending))
+
+
+def _frozen(sets: Mapping[_Place, set[str]]) -> dict[_Place, frozenset[str]]:
+    return {place: frozenset(some) for place, some in sets.items()}
 
 
 def _roles(job: "Planned") -> Iterator[tuple[str, dict[str, Any]]]:
