@@ -62,13 +62,15 @@ def fill(config: dict[str, Any], label: str, step: str, *names: Any, days: float
     return path
 
 
-def job(config: dict[str, Any], rule: str, roles: dict[str, str | list[str]], basis: str = "exact") -> SimpleNamespace:
+def job(
+    config: dict[str, Any], rule: str, roles: dict[str, str | list[str]], basis: str = "exact", *, runs: bool = True
+) -> SimpleNamespace:
     """What `devqa.bill.plan.planned` says of a job: `roles` are the labels of its models."""
     models = {
         role: asked(config, names) if isinstance(names, str) else [asked(config, name) for name in names]
         for role, names in roles.items()
     }
-    return SimpleNamespace(rule=rule, basis=basis, recipe=json.dumps({"models": models}))
+    return SimpleNamespace(rule=rule, basis=basis, recipe=json.dumps({"models": models}), runs=runs)
 
 
 def reading(config: dict[str, Any], label: str, *names: Any, complete: bool = True) -> SimpleNamespace:

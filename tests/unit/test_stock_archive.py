@@ -1,7 +1,6 @@
 """An archive holds what a run needs, and nothing that a stranger puts into one gets out of its place."""
 
 import zipfile
-from types import SimpleNamespace
 
 import orjson
 import pytest
@@ -12,13 +11,7 @@ from devqa.llm.cache import encode
 from devqa.stock import archive, arrival
 from devqa.stock.wanted import responses, wanted
 from devqa.web.store import Store
-from stocked import RECORD, configuration, fill, key, reading, shelf
-from stocked import job as planned_job
-
-
-def job(config, rule, roles, basis="exact", *, runs=True):
-    """What is planned for a job, with whether it would run now."""
-    return SimpleNamespace(**vars(planned_job(config, rule, roles, basis)), runs=runs)
+from stocked import RECORD, configuration, fill, job, key, reading, shelf
 
 
 @pytest.fixture

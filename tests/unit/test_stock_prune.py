@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import re
 import signal
-from types import SimpleNamespace
 
 import pytest
 
@@ -16,13 +15,7 @@ from devqa.stock.layout import WIDTH
 from devqa.stock.prune import apply, prunings, report
 from devqa.stock.verify import verified
 from devqa.stock.wanted import responses, wanted
-from stocked import configuration, fill, key, reading, shelf
-from stocked import job as planned_job
-
-
-def job(config, rule, roles, basis="exact", *, runs=True):
-    """What is planned for a job, with whether it would run now."""
-    return SimpleNamespace(**vars(planned_job(config, rule, roles, basis)), runs=runs)
+from stocked import configuration, fill, job, key, reading, shelf
 
 
 @pytest.fixture

@@ -1,20 +1,12 @@
 """What the cache holds, and what a configuration reads of it."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from devqa.stock.layout import WIDTH
 from devqa.stock.show import shown
 from devqa.stock.tally import tallies
 from devqa.stock.wanted import names, responses, wanted
-from stocked import configuration, fill, key, reading, shelf
-from stocked import job as planned_job
-
-
-def job(config, rule, roles, basis="exact", *, runs=True):
-    """What is planned for a job, with whether it would run now."""
-    return SimpleNamespace(**vars(planned_job(config, rule, roles, basis)), runs=runs)
+from stocked import configuration, fill, job, key, reading, shelf
 
 
 @pytest.fixture

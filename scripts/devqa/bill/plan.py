@@ -179,58 +179,6 @@ def _basis(dag: "DAG", job: "Job") -> Basis:
     return "present" if any(dag.needrun(before) for before in dag.dependencies[job]) else "exact"
 
 
-def _revised(dag: "DAG", job: "Job") -> bool:
-    """Will it run with something changed beside its data, and beside what its models are asked?"""
-    if not dag.needrun(job):
-        return False
-    # Not `dag.reason(job)`: of a job that runs because another one does, Snakemake looks no further.
-    kept = dag.workflow.persistence
-    change = kept.params_changed(job)
-    before, now = ({_besides_questions(text) for text in texts} for texts in (change.only_old, change.only_new))
-    return before != now or any(kept.input_changed(job))
-
-
-def _besides_questions(param: str) -> str:
-    """What is in a recipe, as Snakemake keeps it, beside models, prompts and the wish to run again."""
-    try:
-        recipe = json.loads(ast.literal_eval(param))
-    except (ValueError, SyntaxError):
-        # Not of this version.
-        return param
-    return json.dumps({"code": recipe["code"], "options": _without(recipe["options"], "models", "prompts")})
-
-
-def _without(options: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name not in names}
-
-
-def _basis(dag: "DAG", job: "Job") -> Basis:
-    if not all(Path(file).exists() for file in job.input):
-        return "missing"
-    return "present" if any(dag.needrun(before) for before in dag.dependencies[job]) else "exact"
-
-
-def _revised(dag: "DAG", job: "Job") -> bool:
-    """Will it run with something changed beside its data, and beside what its models are asked?"""
-    if not dag.needrun(job):
-        return False
-    # Not `dag.reason(job)`: of a job that runs because another one does, Snakemake looks no further.
-    kept = dag.workflow.persistence
-    change = kept.params_changed(job)
-    before, now = ({_besides_questions(text) for text in texts} for texts in (change.only_old, change.only_new))
-    return before != now or any(kept.input_changed(job))
-
-
-def _besides_questions(param: str) -> str:
-    """What is in a recipe, as Snakemake keeps it, beside models, prompts and the wish to run again."""
-    try:
-        recipe = json.loads(ast.literal_eval(param))
-    except (ValueError, SyntaxError):
-        # Not of this version.
-        return param
-    return json.dumps({key: value for key, value in recipe.items() if key not in ("models", "prompts", "again")})
-
-
 def _named(files: Any) -> dict[str, Files]:
     """Plain texts in place of Snakemake's own kind of them, which hold on to rule and workflow."""
     return {
