@@ -1,7 +1,8 @@
-"""A test that would hang fails instead."""
+"""Waiting, and not for ever: a test that would hang fails instead."""
 
 import signal
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -24,3 +25,11 @@ def at_most(seconds: int) -> Iterator[None]:
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+def until(condition: Callable[[], object], seconds: float = 60) -> None:
+    """Wait until `condition` holds; it must within `seconds`."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -18,6 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
@@ -260,3 +261,8 @@ def _not_executed(custom_id: str, end: str) -> dict[str, Any]:
 
 def _missing(what: str, name: Any) -> web.Response:
     return _json({"error": {"message": f"No such {what}: {name}", "type": "invalid_request_error"}}, 404)
+
+
+def tickets(folder: Path) -> list[Path]:
+    """What jobs have left in the cache `folder` about batches that are under way."""
+    return list(folder.glob("*/batches/*"))

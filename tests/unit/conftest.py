@@ -2,6 +2,7 @@
 
 import pytest
 
+from patience import at_most
 from scripted import ScriptedEndpoint
 
 
@@ -19,3 +20,10 @@ def no_waiting(monkeypatch):
     monkeypatch.setattr(online, "WAIT_INITIAL_S", 0.001)
     monkeypatch.setattr(online, "WAIT_LONGEST_S", 0.02)
     monkeypatch.setattr(online, "WAIT_JITTER_S", 0.001)
+
+
+@pytest.fixture
+def no_deadlock():
+    """A test that hangs fails after a minute."""
+    with at_most(60):
+        yield

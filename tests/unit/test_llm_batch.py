@@ -1,7 +1,6 @@
 """The Batch API: the same answers as online, whatever becomes of a batch."""
 
 import threading
-import time
 
 import orjson
 import pytest
@@ -13,8 +12,9 @@ from devqa.llm.batches import sending, service
 from devqa.llm.batches.results import result
 from devqa.llm.batches.rows import portions, request_line
 from devqa.llm.chat import Request
+from patience import until
 from scripted import Reply
-from scripted_batch import Plan, ScriptedBatches
+from scripted_batch import Plan, ScriptedBatches, tickets
 
 KEY = "sk-secret-0123456789"
 GRADE = {
@@ -40,17 +40,6 @@ def text_of(body):
 
 def echo(body):
     return f"re: {text_of(body)}"
-
-
-def tickets(folder):
-    return list(folder.glob("*/batches/*"))
-
-
-def until(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def in_turn(*plans):

@@ -18,6 +18,7 @@ from devqa.llm.batches.state import Ticket, Tickets, abandoned, at_work
 from devqa.llm.budget import Budget, BudgetReached
 from devqa.llm.chat import Request
 from devqa.llm.spend import Accounts
+from patience import until
 from scripted import Reply
 from scripted_batch import Plan, ScriptedBatches
 
@@ -80,13 +81,6 @@ def job(server, folder, count, requests=50_000):
 def kill(process):
     process.send_signal(signal.SIGKILL)
     process.wait()
-
-
-def until(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def on_disk(folder):

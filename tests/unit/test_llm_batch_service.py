@@ -3,15 +3,15 @@
 import logging
 import os
 import threading
-import time
 
 import pytest
 
 from devqa.errors import UserError
 from devqa.llm.batches import desk, service
 from devqa.llm.chat import Request
+from patience import until
 from scripted import Reply, ScriptedEndpoint
-from scripted_batch import ScriptedBatches
+from scripted_batch import ScriptedBatches, tickets
 
 KEY = "sk-secret-0123456789"
 
@@ -27,17 +27,6 @@ def ask(text="hello"):
 
 def echo(body):
     return f"re: {body['messages'][-1]['content']}"
-
-
-def tickets(folder):
-    return list(folder.glob("*/batches/*"))
-
-
-def until(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_an_endpoint_without_batches_is_named(tmp_path):

@@ -4,35 +4,17 @@ from collections import Counter
 
 import pytest
 
+from asking import ask, outcomes, text_of
 from devqa.config.models import Model, asked_with
 from devqa.errors import UserError
 from devqa.llm.budget import Budget, BudgetReached
 from devqa.llm.cache import Cache
-from devqa.llm.chat import Chat, Request
+from devqa.llm.chat import Chat
 from devqa.llm.spend import Accounts
 from faults import GRADE
-from patience import at_most
 from scripted import Reply, ScriptedEndpoint
 
-pytestmark = pytest.mark.usefixtures("no_waiting")
-
-
-@pytest.fixture(autouse=True)
-def _no_deadlock():
-    with at_most(60):
-        yield
-
-
-def ask(text="hello", schema=None):
-    return Request(({"role": "user", "content": str(text)},), schema)
-
-
-def text_of(body):
-    return body["messages"][0]["content"]
-
-
-def outcomes(answers):
-    return Counter(answer.outcome for answer in answers)
+pytestmark = pytest.mark.usefixtures("no_waiting", "no_deadlock")
 
 
 PRICE = {"input": 1.0, "output": 1.0}

@@ -1,35 +1,15 @@
 """How sending ends before its time: endpoints that are down, and those that only seem to be; what a stop keeps."""
 
 import threading
-from collections import Counter
 
 import pytest
 
+from asking import ask, outcomes, text_of
 from devqa.errors import UserError
 from devqa.llm import health, online
-from devqa.llm.chat import Request
-from patience import at_most
 from scripted import Reply, ScriptedEndpoint
 
-pytestmark = pytest.mark.usefixtures("no_waiting")
-
-
-@pytest.fixture(autouse=True)
-def _no_deadlock():
-    with at_most(60):
-        yield
-
-
-def ask(text="hello", schema=None):
-    return Request(({"role": "user", "content": str(text)},), schema)
-
-
-def text_of(body):
-    return body["messages"][0]["content"]
-
-
-def outcomes(answers):
-    return Counter(answer.outcome for answer in answers)
+pytestmark = pytest.mark.usefixtures("no_waiting", "no_deadlock")
 
 
 def bad_among_good(fault):
