@@ -15,7 +15,6 @@ sys.path.insert(0, f"{workflow.basedir}/scripts")
 from snakemake.exceptions import WorkflowError
 
 from devqa import again, closing
-from devqa.bill.plan import asked_models
 from devqa.config import described, root
 from devqa.config.layers import laid_over
 from devqa.config.models import asked_with
@@ -25,7 +24,7 @@ from devqa.ingest.sources import source_files
 from devqa.llm import spend
 from devqa.llm.pricing import is_free
 from devqa.prompts import Prompt
-from devqa.recipe import recipe
+from devqa.recipe import asked_models, recipe
 from devqa.web.corpus_files import corpus_files
 
 

@@ -70,7 +70,7 @@ def start_servers():
     asked_for = {name for job in workflow.dag.needrun_jobs() for name, part in job.resources.items() if part}
     for label in served:
         if REQUESTS[label] in asked_for:
-            file = address_file(SETTINGS.cache_dir, os.environ["DEVQA_RUN"], label)
+            file = address_file(SETTINGS.cache_dir, os.environ[spend.RUN], label)
             log = Path(f"logs/serve/{label}.log")
             SERVERS.append(explained(Server, label, config["models"][label], file, log))
 

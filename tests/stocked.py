@@ -8,8 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from devqa.config.models import Model, asked_with
-from devqa.llm.cache import Shelf, encode
-from devqa.stock.wanted import responses
+from devqa.llm.cache import Shelf, encode, responses
 
 RECORD = {
     "outcome": "ok",
@@ -47,7 +46,7 @@ def asked(config: dict[str, Any], label: str) -> dict[str, Any]:
 def shelf(config: dict[str, Any], label: str) -> Shelf:
     """The part of the cache that belongs to a model of the configuration."""
     how = asked(config, label)
-    return responses(config).shelf(how["endpoint"], how["model"])
+    return responses(config["cache_dir"]).shelf(how["endpoint"], how["model"])
 
 
 def fill(config: dict[str, Any], label: str, step: str, *names: Any, days: float = 2, **more: Any) -> Path:

@@ -1,5 +1,6 @@
 """Files that appear whole or not at all."""
 
+import errno
 import os
 import socket
 import uuid
@@ -8,6 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from devqa.errors import UserError
+
+# How often a file may have been replaced at the very moment at which it is read.
+_STALE_HANDLES = 5
 
 
 @contextmanager
@@ -36,6 +40,21 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
         ) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def content(path: str | os.PathLike) -> bytes:
+    """The bytes of a file that others replace meanwhile: on NFS it may go stale between opening and reading.
+
+    Raises:
+        OSError: it can't be read.
+    """
+    for _ in range(_STALE_HANDLES):
+        try:
+            return Path(path).read_bytes()
+        except OSError as error:
+            if error.errno != errno.ESTALE:
+                raise
+    return Path(path).read_bytes()
 
 
 def unique_name() -> str:

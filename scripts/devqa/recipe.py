@@ -40,3 +40,12 @@ def recipe(
         "code": closure(base / "scripts" / script, base / "scripts"),
     }
     return json.dumps(content, sort_keys=True, ensure_ascii=False)
+
+
+def asked_models(recipe: str) -> list[dict[str, Any]]:
+    """How each model that plays a part in a recipe is asked (`devqa.config.models.asked_with`), with its `role`."""
+    return [
+        {**asked, "role": role}
+        for role, parts in json.loads(recipe)["models"].items()
+        for asked in (parts if isinstance(parts, list) else [parts])
+    ]

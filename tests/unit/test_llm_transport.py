@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devqa.errors import UserError
+from devqa.llm.access import api_key, checked_address, quoted
 from devqa.llm.chat import Request
 from devqa.llm.faults import Passing
-from devqa.llm.transport import Transport, api_key, checked_address, quoted
+from devqa.llm.transport import Transport
 from scripted import Reply, ScriptedEndpoint
 
 KEY = "sk-secret/0123+456=789"

@@ -7,9 +7,9 @@ import pytest
 import zstandard
 
 from devqa.errors import UserError
-from devqa.llm.cache import encode
+from devqa.llm.cache import encode, responses
 from devqa.stock import archive, arrival
-from devqa.stock.wanted import responses, wanted
+from devqa.stock.wanted import wanted
 from devqa.web.store import Store
 from stocked import RECORD, configuration, fill, job, key, reading, shelf
 
@@ -45,7 +45,7 @@ def test_what_is_read_goes_and_arrives(config, colleague, tmp_path):
         asks(config, "cheap", "a", "b", "c", "never asked"),
         (job(config, "check", {"check": "other"}, "missing"), []),
     ]
-    found = wanted(responses(config), jobs)
+    found = wanted(responses(config["cache_dir"]), jobs)
     sent = archive.exported(config, found)
     assert sum(sent.answers.values()) == 4
     assert sent.unanswered == 2
@@ -70,7 +70,7 @@ def test_what_is_read_goes_and_arrives(config, colleague, tmp_path):
 
 def test_the_same_content_makes_the_same_archive(config):
     fill(config, "cheap", "queries", *range(20))
-    found = wanted(responses(config), [asks(config, "cheap", *range(20))])
+    found = wanted(responses(config["cache_dir"]), [asks(config, "cheap", *range(20))])
     contents = []
     for _ in range(2):
         contents.append(archive.exported(config, found).archive.read_bytes())
@@ -79,7 +79,7 @@ def test_the_same_content_makes_the_same_archive(config):
 
 def test_an_own_answer_is_never_replaced(config, colleague):
     fill(config, "cheap", "queries", "a", days=9)
-    archive.exported(config, wanted(responses(config), [asks(config, "cheap", "a")]))
+    archive.exported(config, wanted(responses(config["cache_dir"]), [asks(config, "cheap", "a")]))
     fill(colleague, "cheap", "queries", "a", days=1, input_tokens=3)
     assert arrival.imported(colleague).answers == 0
     assert shelf(colleague, "cheap").lookup([key("a")])[key("a")]["input_tokens"] == 3
@@ -92,7 +92,7 @@ def test_what_has_run_without_a_usable_answer_is_not_to_be_run_first(config):
         (job(config, "check", {"check": "cheap"}, runs=False), [reading(config, "cheap", "a", "b", complete=False)]),
         asks(config, "other", "c", runs=False),
     ]
-    found = wanted(responses(config), jobs)
+    found = wanted(responses(config["cache_dir"]), jobs)
     sent = archive.exported(config, found)
     assert (sent.unanswered, sent.unusable) == (0, 2)
     text = archive.report(sent, found)
@@ -102,9 +102,13 @@ def test_what_has_run_without_a_usable_answer_is_not_to_be_run_first(config):
 
 
 def test_an_archive_is_replaced_even_an_empty_one(config):
-    nothing = wanted(responses(config), [])
+    nothing = wanted(responses(config["cache_dir"]), [])
     fill(config, "cheap", "queries", "a")
-    for found, count in ((nothing, 0), (wanted(responses(config), [asks(config, "cheap", "a")]), 1), (nothing, 0)):
+    for found, count in (
+        (nothing, 0),
+        (wanted(responses(config["cache_dir"]), [asks(config, "cheap", "a")]), 1),
+        (nothing, 0),
+    ):
         archive.exported(config, found)
         with zipfile.ZipFile(config["cache_archive"]) as file:
             assert len(file.namelist()) == count
@@ -118,7 +122,7 @@ def test_a_file_that_is_no_archive_of_ours_is_not_replaced(config, tmp_path, kin
         zipped(config, (SHELF, GOOD), ("thesis.txt", b"mine"))
     before = path.read_bytes()
     with pytest.raises(UserError, match=r"cache_archive: .*archive\.zip is there and is no archive of cache_export"):
-        archive.exported(config, wanted(responses(config), []))
+        archive.exported(config, wanted(responses(config["cache_dir"]), []))
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 
@@ -128,7 +132,7 @@ def test_a_place_where_no_archive_can_be_is_one_message(config, tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(UserError, match="cache_archive: "):
-        archive.exported({**config, "cache_archive": name}, wanted(responses(config), []))
+        archive.exported({**config, "cache_archive": name}, wanted(responses(config["cache_dir"]), []))
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
@@ -270,7 +274,7 @@ def test_a_size_that_lies_is_refused(config, tmp_path):
 
 def test_the_archive_is_json_lines_that_anybody_can_read(config):
     fill(config, "cheap", "queries", "a")
-    archive.exported(config, wanted(responses(config), [asks(config, "cheap", "a")]))
+    archive.exported(config, wanted(responses(config["cache_dir"]), [asks(config, "cheap", "a")]))
     with zipfile.ZipFile(config["cache_archive"]) as file:
         (name,) = file.namelist()
         assert orjson.loads(file.read(name)[74:])["text"] == "answer a"

@@ -9,12 +9,12 @@ import pytest
 
 from devqa.errors import UserError
 from devqa.llm import segments
-from devqa.llm.cache import Cache, Shelf
+from devqa.llm.cache import Cache, Shelf, responses
 from devqa.stock import prune
 from devqa.stock.layout import WIDTH
 from devqa.stock.prune import apply, prunings, report
 from devqa.stock.verify import verified
-from devqa.stock.wanted import responses, wanted
+from devqa.stock.wanted import wanted
 from stocked import configuration, fill, job, key, reading, shelf
 
 
@@ -29,7 +29,7 @@ def asks(config, *names, rule="queries", **more):
 
 
 def reads(config, *jobs):
-    return wanted(responses(config), jobs)
+    return wanted(responses(config["cache_dir"]), jobs)
 
 
 def kept(config, label="cheap"):
@@ -212,7 +212,7 @@ def test_a_kill_at_any_moment_loses_nothing(config, moment):
     barrier.wait(30)
     process.join(30)
     assert process.exitcode == -signal.SIGKILL
-    fresh = Cache(responses(config).folder).shelf("http://x/v1", "cheap")
+    fresh = Cache(responses(config["cache_dir"]).folder).shelf("http://x/v1", "cheap")
     assert fresh.lookup([key(n) for n in range(6)]) == before
     assert not verified(config).damages
 
@@ -234,7 +234,7 @@ def test_readers_find_everything_while_it_is_pruned(config):
         fill(config, "cheap", "queries", n, f"old {n}")
     context = multiprocessing.get_context("fork")
     stop, failures = context.Event(), context.Queue()
-    reader = context.Process(target=_look_up, args=(responses(config).folder, stop, failures))
+    reader = context.Process(target=_look_up, args=(responses(config["cache_dir"]).folder, stop, failures))
     reader.start()
     jobs = asks(config, *range(40))
     for _ in range(15):

@@ -23,7 +23,7 @@ def test_what_jobs_ask_is_wanted_by_shelf(config):
         (job(config, "queries", {"queries": "cheap"}), [reading(config, "cheap", "a", "b")]),
         (job(config, "check", {"check": "cheap"}), [reading(config, "cheap", "b", "c"), reading(config, "other", "a")]),
     ]
-    found = wanted(responses(config), jobs)
+    found = wanted(responses(config["cache_dir"]), jobs)
     assert found.keys == {
         folder(config, "cheap"): {key("a"), key("b"), key("c")},
         folder(config, "other"): {key("a")},
@@ -37,7 +37,7 @@ def test_what_jobs_ask_is_wanted_by_shelf(config):
 def test_all_parts_of_a_job_that_may_ask_more_are_unsure(config, basis, complete):
     difficulty = job(config, "difficulty", {"answer": ["cheap", "other"], "judge": "cheap"}, basis)
     readings = [] if complete is None else [reading(config, "cheap", "a", complete=complete)]
-    found = wanted(responses(config), [(difficulty, readings)])
+    found = wanted(responses(config["cache_dir"]), [(difficulty, readings)])
     cheap, other = folder(config, "cheap"), folder(config, "other")
     assert found.unsure == {place: {"difficulty"} for place in ((cheap, "answer"), (other, "answer"), (cheap, "judge"))}
     assert found.may_need(other, "answer", key("whatever"))
@@ -48,12 +48,12 @@ def test_all_parts_of_a_job_that_may_ask_more_are_unsure(config, basis, complete
 
 def test_a_job_that_has_run_is_not_to_be_run_first(config):
     ran = job(config, "check", {"check": "cheap"}, runs=False)
-    found = wanted(responses(config), [(ran, [reading(config, "cheap", "a", complete=False)])])
+    found = wanted(responses(config["cache_dir"]), [(ran, [reading(config, "cheap", "a", complete=False)])])
     assert found.asked == {folder(config, "cheap"): {key("a")}}
     assert found.may_need(folder(config, "cheap"), "check", key("whatever"))
     assert found.rules() == []
     without_inputs = job(config, "check", {"check": "cheap"}, "missing", runs=False)
-    assert wanted(responses(config), [(without_inputs, [])]).rules() == ["check"]
+    assert wanted(responses(config["cache_dir"]), [(without_inputs, [])]).rules() == ["check"]
     fill(config, "cheap", "check", "a", outcome="refused")
     assert "before they have run" not in shown(config, found)
 
@@ -90,7 +90,7 @@ def test_the_page_says_what_there_is(config, tmp_path):
         (job(config, "queries", {"queries": "cheap"}), [reading(config, "cheap", "a", "b", "new")]),
         (job(config, "check", {"check": "other"}, "missing"), []),
     ]
-    page = shown(config, wanted(responses(config), jobs))
+    page = shown(config, wanted(responses(config["cache_dir"]), jobs))
     lines = page.splitlines()
     assert "3 ok, 1 refused" in page
     assert "4 B in 1 files" in page
@@ -102,5 +102,5 @@ def test_the_page_says_what_there_is(config, tmp_path):
 
 
 def test_an_empty_cache_has_a_page_too(config):
-    page = shown(config, wanted(responses(config), []))
+    page = shown(config, wanted(responses(config["cache_dir"]), []))
     assert "0 B in 0 segments of 0 models" in page

@@ -13,9 +13,10 @@ from typing import Any, Literal
 
 from devqa.bill.dialogues import Dialogues
 from devqa.bill.meter import Altered, Missing, Reading
-from devqa.bill.plan import Planned, asked_models
+from devqa.bill.plan import Planned
 from devqa.bill.rates import Rates
 from devqa.bill.spent import Earlier
+from devqa.recipe import asked_models
 
 Basis = Literal["exact", "present", "earlier", "paper"]
 Group = Sequence[tuple[Planned, list[Reading]]]

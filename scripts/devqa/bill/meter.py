@@ -23,7 +23,7 @@ from devqa.llm import outcomes
 from devqa.llm.cache import Cache
 from devqa.llm.outcomes import Answer
 from devqa.llm.requests import Request, body, key
-from devqa.llm.structured import MODES, known_mode
+from devqa.llm.structured import mode_for
 from devqa.tokens import estimate
 
 SCRIPTS = Path(__file__).resolve().parents[2]
@@ -115,8 +115,7 @@ class Meter:
         self.role = step
         self._noted = noted
         self._shelf = cache.shelf(asked["endpoint"], asked["model"])
-        wanted = asked["structured"]
-        self._structured = (known_mode(self._shelf.folder) or MODES[0]) if wanted == "auto" else wanted
+        self._structured = mode_for(asked["structured"], self._shelf.folder)
 
     def __enter__(self) -> "Meter":
         return self

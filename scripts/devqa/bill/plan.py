@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import yaml
 
 from devqa.errors import UserError
+from devqa.recipe import asked_models
 
 if TYPE_CHECKING:
     from snakemake.dag import DAG
@@ -50,15 +51,6 @@ class Planned:
     runs: bool
     basis: Basis
     unsettled: bool
-
-
-def asked_models(recipe: str) -> list[dict[str, Any]]:
-    """How each model that plays a part in a recipe is asked (`devqa.config.models.asked_with`), with its `role`."""
-    return [
-        {**asked, "role": role}
-        for role, parts in json.loads(recipe)["models"].items()
-        for asked in (parts if isinstance(parts, list) else [parts])
-    ]
 
 
 def planned(snakefile: Path, config: Mapping[str, Any]) -> list[Planned]:

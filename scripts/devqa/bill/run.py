@@ -17,7 +17,7 @@ from devqa.bill.plan import Planned, planned
 from devqa.bill.rates import rates
 from devqa.bill.sizes import size
 from devqa.bill.spent import Earlier, earlier
-from devqa.llm.cache import Cache
+from devqa.llm.cache import responses
 from devqa.llm.pricing import effective_price
 
 
@@ -36,7 +36,7 @@ def bill(snakefile: Path, config: Mapping[str, Any], workers: int) -> str:
         read = _readings([job for job in jobs if job.runs], config, workers)
     if not read:
         return page([], dialogues, config)
-    kept = earlier(Cache(Path(config["cache_dir"]) / "responses"))
+    kept = earlier(responses(config["cache_dir"]))
     lines = flow(read, dialogues, rates(Path("results"), config), kept, config)
     return page(_costs(lines, kept, config, snakefile.parent / "prompts"), dialogues, config)
 

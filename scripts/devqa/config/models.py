@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator, model_validator
 
 from devqa.config.base import Section
+from devqa.llm.access import is_address
 from devqa.llm.pricing import effective_price
 
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
@@ -127,7 +128,7 @@ class Model(Section):
     def _runtime_has_what_it_needs(self):
         if self.runtime == "openai" and not self.base_url:
             raise ValueError("base_url is missing: the endpoint's address, such as http://localhost:8000/v1")
-        if self.base_url and urlsplit(self.base_url).scheme not in ("http", "https"):
+        if self.base_url and not is_address(self.base_url):
             raise ValueError("base_url is no address such as http://localhost:8000/v1")
         if self.api_key_env and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.api_key_env):
             raise ValueError("api_key_env is no variable's name: it names the variable that holds the key, not the key")

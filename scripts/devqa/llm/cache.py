@@ -24,7 +24,7 @@ from devqa.llm import segments
 from devqa.llm.index import SETTLED_S, Index
 from devqa.llm.segments import Record, decode, encode
 
-__all__ = ["Cache", "Record", "Shelf", "Writer", "decode", "encode"]
+__all__ = ["Cache", "Record", "Shelf", "Writer", "decode", "encode", "responses"]
 
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -44,6 +44,11 @@ class Cache:
     def shelves(self) -> list["Shelf"]:
         """All parts that there are, in the order of their names."""
         return [Shelf(folder) for folder in sorted(self.folder.glob("*")) if folder.is_dir()]
+
+
+def responses(cache_dir: str | os.PathLike) -> Cache:
+    """The response cache in the configuration's `cache_dir`."""
+    return Cache(Path(cache_dir) / "responses")
 
 
 class Shelf:

@@ -21,6 +21,16 @@ def completion(response: Response, label: str, address: str) -> dict[str, Any]:
         parsed = loads(response.body)
     except ValueError:
         raise Passing(f"{address} answered with a body that is no JSON: {response.body[:80]!r}", heard=True) from None
+    return checked(parsed, address)
+
+
+def checked(parsed: Any, address: str) -> dict[str, Any]:
+    """The body of a response with status 200, if it is a completion.
+
+    Raises:
+        RowFault: it is no object.
+        Passing: it is something else, such as an upstream's error.
+    """
     if not isinstance(parsed, dict):
         raise RowFault(f"{address} answered with JSON that is no object")
     if problem := broken(parsed):

@@ -8,7 +8,7 @@ from typing import Any
 from devqa.errors import UserError
 from devqa.job import Job
 from devqa.llm.budget import Budget
-from devqa.llm.cache import Cache
+from devqa.llm.cache import responses
 from devqa.llm.chat import Chat
 from devqa.llm.pricing import Price, effective_price, is_free
 from devqa.llm.shares import resource_names, share
@@ -21,7 +21,7 @@ def chat_for(this: Job, role: str, number: int | None = None) -> Chat:
     asked = this.asked[role] if number is None else this.asked[role][number]
     runtime = runtime_of(this, asked["label"])
     budget = budget_of(this, runtime["price"])
-    chat = (this.chat or Chat)(asked, runtime, Cache(this.cache / "responses"), role, budget)
+    chat = (this.chat or Chat)(asked, runtime, responses(this.cache), role, budget)
     this.chats.append(chat)
     return chat
 

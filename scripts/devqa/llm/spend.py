@@ -6,7 +6,6 @@ Each job owns one small file, replaced as a whole whenever its account has chang
 Amounts are whole picodollars, so that sums are exact.
 """
 
-import errno
 import os
 import shutil
 import time
@@ -18,7 +17,7 @@ from pathlib import Path
 import orjson
 
 from devqa.errors import UserError
-from devqa.files import replacing, unique_name
+from devqa.files import content, replacing, unique_name
 
 # The environment variable that holds the run's name: Snakemake's main process sets it, all jobs inherit it.
 RUN = "DEVQA_RUN"
@@ -27,7 +26,6 @@ _PICODOLLARS = 10**12
 # A job at work writes its account at least every ten seconds. One that did not for so long is dead.
 DEAD_AFTER_S = 60.0
 _KEPT_S = 7 * 24 * 3600
-_STALE_HANDLES = 5
 
 
 @dataclass(frozen=True)
@@ -146,13 +144,9 @@ def _sum(accounts: Iterable[Account]) -> Account:
 
 
 def _read(entry: os.DirEntry) -> Account:
-    for _ in range(_STALE_HANDLES):
-        try:
-            return Account(**orjson.loads(Path(entry).read_bytes()))
-        except OSError as error:
-            # On NFS, a file that was replaced between opening and reading.
-            if error.errno != errno.ESTALE:
-                raise UserError(f"{entry.path} can't be read ({error.strerror}): mend its permissions") from error
-        except (orjson.JSONDecodeError, TypeError) as error:
-            raise UserError(f"{entry.path} is no account of what a run has spent: delete it") from error
-    raise UserError(f"{entry.path} can't be read: the file system says again and again that it was replaced")
+    try:
+        return Account(**orjson.loads(content(entry)))
+    except OSError as error:
+        raise UserError(f"{entry.path} can't be read ({error.strerror}): mend its permissions") from error
+    except (orjson.JSONDecodeError, TypeError) as error:
+        raise UserError(f"{entry.path} is no account of what a run has spent: delete it") from error

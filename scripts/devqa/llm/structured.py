@@ -29,12 +29,12 @@ class Structured:
     def __init__(self, setting: str, folder: Path):
         self._auto = setting == "auto"
         self._file = folder / "structured"
-        known = known_mode(folder) if self._auto else setting
-        self.mode = known or MODES[0]
+        known = not self._auto or known_mode(folder) is not None
+        self.mode = mode_for(setting, folder)
         # The endpoint takes the mode: requests need not wait for each other any more.
-        self._taken = known is not None
+        self._taken = known
         # It has also been seen to do what it says.
-        self._settled = known is not None
+        self._settled = known
         # To be held while a request is under way for which the mode is not `known`.
         self.finding_out = asyncio.Lock()
 
@@ -66,6 +66,11 @@ class Structured:
             self.mode = MODES[MODES.index(mode) + 1]
             self._taken = self._settled = False
         return True
+
+
+def mode_for(setting: str, folder: Path) -> str:
+    """The mode to begin with: `setting`, or with `auto` the one that was found out, else the best."""
+    return known_mode(folder) or MODES[0] if setting == "auto" else setting
 
 
 def known_mode(folder: Path) -> str | None:

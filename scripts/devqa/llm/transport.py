@@ -4,21 +4,18 @@ aiohttp itself, because the `openai` package spends four to ten times as much on
 """
 
 import asyncio
-import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from urllib.parse import urlsplit
 
 import aiohttp
 from yarl import URL
 
 from devqa.errors import UserError
+from devqa.llm.access import Secret, api_key, checked_address
 from devqa.llm.faults import Passing
 
 _CONNECT_S = 10.0
-_SHORTEST_SECRET = 8
 _KEEP_ALIVE_S = 60.0
 _LONGEST_COMPLAINT = 500
 # What a gateway answers for a server behind it that is away.
@@ -58,7 +55,7 @@ class Transport:
         self.label = label
         self.address = checked_address(label, base_url)
         self._key = api_key(label, api_key_env)
-        self._quoted_key = quoted(self._key)
+        self._secret = Secret(self._key)
         self._timeout_s = timeout_s
         self._chat = URL(f"{self.address}/chat/completions")
         self._models = URL(f"{self.address}/models")
@@ -92,7 +89,9 @@ class Transport:
             async with asyncio.timeout(self._timeout_s):
                 response = await self._session.post(self._chat, data=content, allow_redirects=False)
                 try:
-                    return Response(response.status, self._headers(response), self._without_key(await response.read()))
+                    return Response(
+                        response.status, self._headers(response), self._secret.out_of(await response.read())
+                    )
                 finally:
                     response.release()
         except aiohttp.ClientConnectorCertificateError as error:
@@ -119,57 +118,7 @@ class Transport:
         """Those of an error are shown to people, so the key is taken out of them too."""
         if response.status == 200:
             return response.headers
-        return {name.lower(): self._clean(value) for name, value in response.headers.items()}
+        return {name.lower(): self._secret.out_of_text(value) for name, value in response.headers.items()}
 
     def _said(self, error: Exception) -> str:
-        return self._clean(f"{type(error).__name__}: {' '.join(str(error).split())}")[:_LONGEST_COMPLAINT]
-
-    def _clean(self, text: str) -> str:
-        return self._without_key(text.encode("utf-8", "replace")).decode("utf-8", "replace")
-
-    def _without_key(self, text: bytes) -> bytes:
-        return self._quoted_key.sub(b"***", text) if self._quoted_key else text
-
-
-def quoted(key: str) -> re.Pattern[bytes] | None:
-    """`key` as it is, or as JSON may have it: with any of its punctuation escaped.
-
-    None for a word such as `none` or `EMPTY`, which servers without keys are given: it is no secret, and answers may
-    hold it.
-    """
-    if len(key) < _SHORTEST_SECRET:
-        return None
-    letters = (letter if letter.isalnum() else _escaped(letter) for letter in key)
-    return re.compile("".join(letters).encode())
-
-
-def _escaped(letter: str) -> str:
-    return rf"\\?(?:{re.escape(letter)}|u(?i:{ord(letter):04x}))"
-
-
-def checked_address(label: str, base_url: str) -> str:
-    """`base_url` without a slash at its end.
-
-    Raises:
-        UserError: it is no address.
-    """
-    parts = urlsplit(base_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UserError(f"models.{label}.base_url: {base_url} is no address such as http://localhost:8000/v1")
-    return base_url.rstrip("/")
-
-
-def api_key(label: str, variable: str | None) -> str:
-    """The API key in the environment variable, "" where none is wanted.
-
-    Raises:
-        UserError: the variable is not set, or what it holds can't be a key.
-    """
-    if variable is None:
-        return ""
-    key = os.environ.get(variable, "").strip()
-    if not key:
-        raise UserError(f"models.{label}.api_key_env: the environment variable {variable} is not set: export it")
-    if not (key.isascii() and key.isprintable()):
-        raise UserError(f"models.{label}.api_key_env: the environment variable {variable} does not hold an API key")
-    return key
+        return self._secret.out_of_text(f"{type(error).__name__}: {' '.join(str(error).split())}")[:_LONGEST_COMPLAINT]

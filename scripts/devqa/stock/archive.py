@@ -14,11 +14,11 @@ from typing import Any
 from devqa.errors import UserError
 from devqa.files import replacing
 from devqa.llm import segments
-from devqa.llm.cache import Shelf
+from devqa.llm.cache import Shelf, responses
 from devqa.stock.layout import size
 from devqa.stock.members import UNREADABLE, belongs
 from devqa.stock.selection import Selection, select
-from devqa.stock.wanted import Wanted, responses
+from devqa.stock.wanted import Wanted
 
 SEGMENT = "answers.seg"
 # Earliest time that a zip file can hold: the same content makes the same file.
@@ -54,7 +54,7 @@ def exported(config: Mapping[str, Any], wanted: Wanted) -> Exported:
     """
     result = Exported(Path(config["cache_archive"]))
     with _written(result.archive) as archive:
-        for shelf in responses(config).shelves():
+        for shelf in responses(config["cache_dir"]).shelves():
             _add_shelf(archive, shelf, wanted, result)
         for path in sorted((Path(config["cache_dir"]) / "web").glob("*/*/*.zst")):
             name = "/".join(("web", *path.parts[-3:]))

@@ -20,10 +20,9 @@ import zstandard
 from devqa.errors import UserError
 from devqa.files import replacing
 from devqa.llm import segments
-from devqa.llm.cache import Cache, Shelf, decode
+from devqa.llm.cache import Cache, Shelf, decode, responses
 from devqa.stock.members import SEGMENT, UNREADABLE, belongs
 from devqa.stock.records import objection
-from devqa.stock.wanted import responses
 
 _LONGEST_LINE = 16_000_000
 _LARGEST_FILE = 64_000_000
@@ -53,7 +52,7 @@ def imported(config: Mapping[str, Any]) -> Arrived:
         _check(archive, folder)
         for entry in archive.infolist():
             if match := SEGMENT.fullmatch(entry.filename):
-                _add_answers(archive, entry, responses(config), match[1], result)
+                _add_answers(archive, entry, responses(config["cache_dir"]), match[1], result)
             else:
                 _add_file(archive, entry, folder / entry.filename, result)
     return result

@@ -17,13 +17,13 @@ from typing import Any
 from devqa.errors import UserError
 from devqa.files import replacing, unique_name
 from devqa.llm import segments
-from devqa.llm.cache import Record, Shelf
+from devqa.llm.cache import Record, Shelf, responses
 from devqa.llm.index import SETTLED_S
 from devqa.llm.pricing import money
 from devqa.stock.layout import amount, size, table
 from devqa.stock.selection import Selection, select
 from devqa.stock.tally import Tally
-from devqa.stock.wanted import Names, Wanted, names, responses
+from devqa.stock.wanted import Names, Wanted, names
 
 _HEADER = ("model", "step", "answers that go", "failed requests", "tokens in", "tokens out", "USD")
 
@@ -58,7 +58,7 @@ def prunings(config: Mapping[str, Any], wanted: Wanted) -> list[Pruning]:
         UserError: a segment can't be read.
     """
     called = names(config)
-    return [_pruning(shelf, wanted, called) for shelf in responses(config).shelves()]
+    return [_pruning(shelf, wanted, called) for shelf in responses(config["cache_dir"]).shelves()]
 
 
 def _pruning(shelf: Shelf, wanted: Wanted, called: Names) -> Pruning:

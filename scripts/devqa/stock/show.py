@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from devqa.llm import segments
-from devqa.llm.cache import Shelf
+from devqa.llm.cache import Shelf, responses
 from devqa.llm.pricing import money
 from devqa.stock.layout import age, amount, size, table
 from devqa.stock.tally import Tally, tallies
-from devqa.stock.wanted import Wanted, names, responses
+from devqa.stock.wanted import Wanted, names
 
 _HEADER = (
     "model",
@@ -39,7 +39,7 @@ def shown(config: Mapping[str, Any], wanted: Wanted) -> str:
         UserError: a segment can't be read.
     """
     called = names(config)
-    shelves = responses(config).shelves()
+    shelves = responses(config["cache_dir"]).shelves()
     found = [
         (called.of(shelf.folder.name), step, tally)
         for shelf in shelves

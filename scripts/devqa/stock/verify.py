@@ -9,9 +9,8 @@ from typing import Any
 import zstandard
 
 from devqa.llm import segments
-from devqa.llm.cache import decode
+from devqa.llm.cache import decode, responses
 from devqa.llm.index import SETTLED_S
-from devqa.stock.wanted import responses
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ def verified(config: Mapping[str, Any]) -> Verified:
         UserError: a file can't be read.
     """
     result = Verified(0, 0, [])
-    for shelf in responses(config).shelves():
+    for shelf in responses(config["cache_dir"]).shelves():
         for name in segments.listed(shelf.folder):
             try:
                 _read_segment(shelf.folder / name, result)

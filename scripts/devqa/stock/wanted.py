@@ -1,13 +1,13 @@
 """What the current configuration reads of the response cache."""
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from devqa.llm.cache import Cache
+from devqa.llm.cache import Cache, responses
 from devqa.llm.pricing import effective_price
+from devqa.recipe import asked_models
 
 if TYPE_CHECKING:
     from devqa.bill.meter import Reading
@@ -56,7 +56,7 @@ def current(snakefile: Path, config: Mapping[str, Any]) -> Wanted:
     from devqa.bill.meter import measured
     from devqa.bill.plan import planned
 
-    return wanted(responses(config), ((job, measured(job, config)) for job in planned(snakefile, config)))
+    return wanted(responses(config["cache_dir"]), ((job, measured(job, config)) for job in planned(snakefile, config)))
 
 
 def wanted(cache: Cache, jobs: Iterable[tuple["Planned", Iterable["Reading"]]]) -> Wanted:
@@ -76,25 +76,15 @@ def wanted(cache: Cache, jobs: Iterable[tuple["Planned", Iterable["Reading"]]]) 
             continue
         if job.runs or job.basis != "exact":
             pending.add(job.rule)
-        for role, asked in _roles(job):
+        for asked in asked_models(job.recipe):
             shelf = cache.shelf(asked["endpoint"], asked["model"]).folder.name
-            unsure.setdefault((shelf, role), set()).add(job.rule)
+            # What records call a step is the part that the model plays.
+            unsure.setdefault((shelf, asked["role"]), set()).add(job.rule)
     return Wanted(keys=_frozen(keys), unsure=_frozen(unsure), asked=_frozen(asked_before), pending=frozenset(pending))
 
 
 def _frozen(sets: Mapping[_Place, set[str]]) -> dict[_Place, frozenset[str]]:
     return {place: frozenset(some) for place, some in sets.items()}
-
-
-def _roles(job: "Planned") -> Iterator[tuple[str, dict[str, Any]]]:
-    """The parts that models play in a job, which its records call steps, and how each model is asked."""
-    for role, asked in json.loads(job.recipe)["models"].items():
-        yield from ((role, each) for each in (asked if isinstance(asked, list) else [asked]))
-
-
-def responses(config: Mapping[str, Any]) -> Cache:
-    """The response cache of the validated configuration."""
-    return Cache(Path(config["cache_dir"]) / "responses")
 
 
 @dataclass(frozen=True)
@@ -113,7 +103,7 @@ def names(config: Mapping[str, Any]) -> Names:
     """The names and prices of all models of the validated configuration."""
     from devqa.config.models import Model, asked_with
 
-    cache = responses(config)
+    cache = responses(config["cache_dir"])
     labels: dict[str, str] = {}
     prices: dict[str, Mapping[str, float]] = {}
     for label, model in config["models"].items():

@@ -9,10 +9,9 @@ from devqa.errors import UserError
 from devqa.llm import outcomes, structured
 from devqa.llm.cache import Record
 from devqa.llm.faults import NoStructuredOutput, Passing, RowFault, raise_of_status
-from devqa.llm.outcomes import broken
 from devqa.llm.pricing import Price, record_usd
 from devqa.llm.requests import Request
-from devqa.llm.responses import loads
+from devqa.llm.responses import checked, loads
 
 # The keys of a batch. One whose first answer did not follow its schema has the record of that answer: what was sent is
 # the question that shall mend it.
@@ -64,11 +63,7 @@ def completion(result: Result, label: str, address: str) -> dict[str, Any]:
     if result.status != 200:
         # The standard library's encoder bears lone surrogates.
         raise_of_status(result.status, {}, json.dumps(result.body).encode(), label, address)
-    if not isinstance(result.body, dict):
-        raise RowFault(f"{address} answered with JSON that is no object")
-    if problem := broken(result.body):
-        raise Passing(problem)
-    return result.body
+    return checked(result.body, address)
 
 
 class Reading:

@@ -54,7 +54,8 @@ class _Sending:
         self._answered = answered
         self._label: str = channel.asked["label"]
         self._address = service.address
-        self._mode = _mode(channel)
+        # A batch takes hours: nothing is tried out.
+        self._mode = structured.mode_for(channel.asked["structured"], channel.folder)
         self._most_rows: int = batch["requests"]
         self._poll_s: float = batch["poll_s"]
         self._retries: int = limits["retries"]
@@ -264,9 +265,3 @@ class _Sending:
         if first is not None:
             request = structured.repair(request, first) or request
         return body(self._channel.asked, request, self._mode)
-
-
-def _mode(channel: Channel) -> str:
-    """How JSON is asked for: in the best way, unless another is known. A batch takes hours: nothing is tried out."""
-    setting = channel.asked["structured"]
-    return structured.known_mode(channel.folder) or structured.MODES[0] if setting == "auto" else setting

@@ -16,9 +16,9 @@ import httpx2
 import openai
 
 from devqa.errors import UserError
+from devqa.llm.access import Secret, api_key, checked_address
 from devqa.llm.batches.rows import CHAT
 from devqa.llm.faults import NoStructuredOutput, Passing, RowFault, raise_of_status
-from devqa.llm.transport import api_key, checked_address, quoted
 
 _log = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ class Service:
         self.label = label
         self.address = checked_address(label, base_url)
         key = api_key(label, api_key_env)
-        self._quoted_key = quoted(key)
+        self._secret = Secret(key)
         self._timeout_s = timeout_s
         self._client = _client(self.address, key, timeout_s)
 
@@ -150,8 +150,8 @@ class Service:
                     async for piece in response.iter_bytes():
                         *lines, rest = (rest + piece).split(b"\n")
                         for line in lines:
-                            yield self._without_key(line)
-                    yield self._without_key(rest)
+                            yield self._secret.out_of(line)
+                    yield self._secret.out_of(rest)
             except openai.NotFoundError:
                 _log.warning("%s keeps the file %s no longer", self.address, file)
 
@@ -167,7 +167,7 @@ class Service:
             raise Passing(f"{self.address} answered with a body that is no JSON", heard=True) from None
         except (openai.APIConnectionError, httpx2.HTTPError) as error:
             cause = error.__cause__ or error
-            raise Passing(self._clean(f"{type(cause).__name__}: {cause}")) from None
+            raise Passing(self._secret.out_of_text(f"{type(cause).__name__}: {cause}")) from None
 
     def _raise_of(self, response: httpx2.Response) -> None:
         said = f"{response.request.method} {response.request.url.path} answers {response.status_code}"
@@ -179,8 +179,8 @@ class Service:
             raise UserError(
                 f"models.{self.label}.batch.requests: {self.address} takes no such large file ({said}): lower it"
             )
-        headers = {name.lower(): self._clean(value) for name, value in response.headers.items()}
-        body = self._without_key(response.content)
+        headers = {name.lower(): self._secret.out_of_text(value) for name, value in response.headers.items()}
+        body = self._secret.out_of(response.content)
         try:
             raise_of_status(response.status_code, headers, body, self.label, self.address)
         except (RowFault, NoStructuredOutput) as fault:
@@ -210,14 +210,7 @@ class Service:
         return id
 
     def _text(self, error: Any, name: str) -> str:
-        return self._clean(str(getattr(error, name, None) or ""))
-
-    def _clean(self, text: str) -> str:
-        return self._without_key(text.encode("utf-8", "replace")).decode("utf-8", "replace")
-
-    def _without_key(self, text: bytes) -> bytes:
-        """Some endpoints quote the key that they refuse."""
-        return self._quoted_key.sub(b"***", text) if self._quoted_key else text
+        return self._secret.out_of_text(str(getattr(error, name, None) or ""))
 
 
 def _mark(batch: dict[str, Any]) -> Any:

@@ -7,7 +7,6 @@ id. It holds the keys of the requests that the batch was sent for, as long as no
 job that asks for one of them waits for that batch. Tickets are replaced atomically and read without locks.
 """
 
-import errno
 import logging
 import os
 import socket
@@ -21,7 +20,7 @@ from typing import Literal
 import orjson
 
 from devqa.errors import UserError
-from devqa.files import replacing
+from devqa.files import content, replacing
 from devqa.llm.cache import Record
 
 _log = logging.getLogger(__name__)
@@ -33,7 +32,6 @@ _KEPT_S = 30 * 86_400.0
 _ABANDONED_S = 900.0
 # For a batch whose creator is known to have died: until then its request may still be on its way.
 _SETTLING_S = 5.0
-_STALE_HANDLES = 5
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ class Tickets:
         """
         path = self._path(name)
         try:
-            return Ticket(**orjson.loads(_content(path)))
+            return Ticket(**orjson.loads(content(path)))
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -166,17 +164,6 @@ def abandoned(ticket: Ticket) -> bool:
 def at_work(ticket: Ticket) -> bool:
     """Is another process on this machine, the one that sent `ticket`'s batch, still there to account for it?"""
     return ticket.host == socket.gethostname() and ticket.pid != os.getpid() and _is_running(ticket.pid)
-
-
-def _content(path: Path) -> bytes:
-    for _ in range(_STALE_HANDLES):
-        try:
-            return path.read_bytes()
-        except OSError as error:
-            # On NFS, a file that was replaced between opening and reading.
-            if error.errno != errno.ESTALE:
-                raise
-    return path.read_bytes()
 
 
 def _is_running(pid: int) -> bool:
