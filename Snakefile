@@ -1,6 +1,6 @@
 """DevQA: conversations between developers and LLMs → a question-answering benchmark → a report per model.
 
-Needs: config.yaml, and what it names (dialogues, a search engine, models).
+Needs: config.yaml, and what it names (dialogues, a search engine, models; or a benchmark and answers from elsewhere).
 Makes: results/benchmark.parquet, results/reports/, results/funnel.csv, results/review.parquet.
 """
 
@@ -19,6 +19,7 @@ include: "rules/references.smk"
 include: "rules/pairs.smk"
 include: "rules/benchmark.smk"
 include: "rules/evaluation.smk"
+include: "rules/imports.smk"
 include: "rules/reports.smk"
 include: "rules/bill.smk"
 include: "rules/cache.smk"
@@ -27,11 +28,11 @@ include: "rules/cache.smk"
 rule all:
     default_target: True
     input:
-        benchmark=rules.benchmark.output.benchmark,
-        review=rules.review.output.review,
+        benchmark=BENCHMARK,
+        review=rules.review.output.review if SETTINGS.builds() else [],
         funnel=rules.funnel.output.funnel,
         index=rules.index.output.index,
-        reports=expand(rules.report.output.html, model=SETTINGS.evaluation.models),
+        reports=expand(rules.report.output.html, model=EVALUATED),
 
 
 onstart:

@@ -6,6 +6,7 @@ everything but data that a result depends on (see devqa.recipe).
 """
 
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -20,6 +21,7 @@ from devqa.config.layers import laid_over
 from devqa.config.models import asked_with
 from devqa.errors import UserError
 from devqa.files import unique_name
+from devqa.imports.files import table_files
 from devqa.ingest.sources import source_files
 from devqa.llm import spend
 from devqa.llm.pricing import is_free
@@ -39,14 +41,16 @@ def explained(function, *arguments):
 SETTINGS = explained(root.load, laid_over(config, workflow.config_settings.overwrite_config))
 # Snakemake hands `config` to every script: they see the validated configuration, with defaults filled in.
 config.clear()
-config.update(SETTINGS.model_dump(mode="json"))
+config.update(SETTINGS.dumped())
 
 STARTED = time.time()
 # The run's name: the jobs of one run find each other by it, on whatever machine they are.
 os.environ.setdefault(spend.RUN, unique_name())
 SOURCE_FILES = {name: source_files(source.path) for name, source in SETTINGS.dialogues.items()}
 EVALUATION = SETTINGS.evaluation
-REPEATS = range(1, EVALUATION.repeats + 1)
+EVALUATED = EVALUATION.all_models()
+# The benchmark that models are graded on: the one that is built here, or one from elsewhere.
+BENCHMARK = "results/benchmark.parquet" if SETTINGS.builds() else "results/imported_benchmark.parquet"
 LOCAL = SETTINGS.search.engine == "local"
 CORPUS_FILES = corpus_files(SETTINGS.search.corpus) if LOCAL else []
 
@@ -61,6 +65,7 @@ wildcard_constraints:
     shard=r"\d+-of-\d+",
     setting="[^/]+",
     model="[^/]+",
+    judge="[^/]+",
     repeat=r"\d+",
 
 
@@ -75,14 +80,22 @@ def all_shards(table):
     return [path for source in SETTINGS.dialogues for path in shards(table, source)]
 
 
+def repeats(model, setting):
+    """The numbers of the repeats that `model` has in `setting`."""
+    imported = [each.files for each in EVALUATION.imports if (each.model, each.setting) == (model, setting)]
+    return range(1, (len(imported[0]) if imported else EVALUATION.repeats) + 1)
+
+
+def runs_of(table, model, setting):
+    """The files of `table` for `model` in one setting, all repeats."""
+    return [f"results/{table}/{setting}/{model}/{repeat}.parquet" for repeat in repeats(model, setting)]
+
+
 def runs(table, models):
-    """The files of `table` for `models` in every setting and repeat."""
-    return expand(
-        f"results/{table}/{{setting}}/{{model}}/{{repeat}}.parquet",
-        setting=EVALUATION.settings,
-        model=models,
-        repeat=REPEATS,
-    )
+    """The files of `table` for `models`, each in its settings and repeats."""
+    return [
+        file for model in models for setting in EVALUATION.settings_of(model) for file in runs_of(table, model, setting)
+    ]
 
 
 def asked(label, *sampling):
@@ -95,15 +108,18 @@ def recipe_text(script, options=None, models=None, prompts=()):
     return explained(recipe, workflow.basedir, script, options or {}, models, prompts)
 
 
-def with_token(text, script, wildcards):
-    """The recipe of the job with `wildcards`, with the token that it has left if it wants to run again."""
-    return again.added(text, again.token(script.removesuffix(".py"), dict(wildcards.items())))
+def with_token(text, rule, wildcards):
+    """The recipe of the job of `rule` with `wildcards`, with the token that it has left if it wants to run again."""
+    return again.added(text, again.token(rule, dict(wildcards.items())))
 
 
-def recipe_of(script, *arguments, **named):
-    """The recipe of a job, whatever its wildcards. A function, because in a string Snakemake reads braces as wildcards."""
+def recipe_of(script, *arguments, rule=None, **named):
+    """The recipe of a job, whatever its wildcards. A function, because in a string Snakemake reads braces as wildcards.
+
+    `rule` is the rule's name, where it is not the script's.
+    """
     text = recipe_text(script, *arguments, **named)
-    return lambda wildcards: with_token(text, script, wildcards)
+    return lambda wildcards: with_token(text, rule or script.removesuffix(".py"), wildcards)
 
 
 def step_recipe(name, prompts=None, leave_out=()):
@@ -111,6 +127,22 @@ def step_recipe(name, prompts=None, leave_out=()):
     step = getattr(SETTINGS.steps, name)
     options = step.model_dump(mode="json", exclude={"model", "sampling", *leave_out})
     return recipe_of(f"{name}.py", options, {name: asked(step.model, step.sampling)}, prompts or [name])
+
+
+def one_of(labels):
+    """A wildcard's constraint: one of `labels`, or nothing at all where there are none."""
+    return "|".join(map(re.escape, labels)) or "(?!)"
+
+
+def judging(*judges, rule="judge"):
+    """The recipe of a job of `rule` in which the first of `judges` grades; none where there is no judge."""
+    models = {"judge": asked(judge, EVALUATION.judge_sampling()) for judge in judges[:1]}
+    return recipe_of("judge.py", models=models, prompts=["judge"], rule=rule)
+
+
+def panel_runs(models):
+    """The grades of all further judges for `models`."""
+    return [path for judge in EVALUATION.panel for path in runs(f"panel/{judge}", models)]
 
 
 def check_before_start():
@@ -132,7 +164,23 @@ def closing_words():
     if not any(job.output for job in workflow.dag.jobs):
         return ""
     notes = [f"NOTE  {note}" for note in described.notes(SETTINGS)]
-    return "\n".join(["", *closing.summary(Path("results")), *spending(), *notes])
+    return "\n".join(["", *made(), *spending(), *notes])
+
+
+def made():
+    """What this run has made."""
+    unmatched = [Path(f"results/imports/{each.setting}/{each.model}.csv") for each in EVALUATION.imports]
+    return closing.summary(Path("results"), not SETTINGS.builds(), unmatched, judging_rules())
+
+
+def judging_rules():
+    """The rules that grade, by stage: those for the models that are asked, and one for each import and judge."""
+    names = {"grades": ["judge"], "panel": ["panel"]} if EVALUATION.models else {"grades": [], "panel": []}
+    for each in EVALUATION.imports:
+        prefix = f"judge_{each.setting}_{each.model}"
+        names["grades"] += [] if each.columns.grade else [f"{prefix}_{EVALUATION.judge.model}"]
+        names["panel"] += [f"{prefix}_{judge}" for judge in EVALUATION.panel]
+    return names
 
 
 def causes():

@@ -1,32 +1,120 @@
-"""The benchmark → answers → grades → scores, for each model, setting and repeat.
+"""The benchmark → answers → grades → scores, for each model, setting and repeat; and all models compared.
 
-Needs: results/benchmark.parquet.
-Makes: results/{answers,grades}/<setting>/<model>/<repeat>.parquet and results/scores/<model>.parquet
-(SimpleDevQA, section 6).
+Needs: the benchmark (built here, or from elsewhere: rules/imports.smk); for some settings the search engine.
+Makes: results/domains.parquet, results/retrieved.parquet, results/{answers,grades}/<setting>/<model>/<repeat>.parquet,
+results/panel/<judge>/<setting>/<model>/<repeat>.parquet, results/{scores,statistics}/<model>.* and
+results/comparison.json (SimpleDevQA, sections 6 and 7).
 """
+
+REPEATS = range(1, EVALUATION.repeats + 1)
+JUDGES = [EVALUATION.judge.model] if EVALUATION.judge else []
+DOMAINS = ["results/domains.parquet"] if EVALUATION.domains else []
+HUMAN_GRADES = table_files(EVALUATION.human_grades.path) if EVALUATION.human_grades else []
+CODE_GENERATION = table_files(EVALUATION.code_generation.path) if EVALUATION.code_generation else []
+RETRIEVING = {**ENGINE, **FETCHING, **CLEANING}
+# What the figures depend on beside answers and grades.
+SCORING = {
+    "difficulties": EVALUATION.difficulties,
+    "judge": EVALUATION.judge and EVALUATION.judge.model,
+    "panel": EVALUATION.panel,
+    "verdict": EVALUATION.verdict,
+    "human_grades": EVALUATION.human_grades and EVALUATION.human_grades.model_dump(),
+}
+# What answers depend on beside model and prompt.
+ANSWERING = {"difficulties": EVALUATION.difficulties}
+WITH_TOOLS = {**ANSWERING, **EVALUATION.agentic.model_dump(), **RETRIEVING}
+
+
+rule domains:
+    input:
+        benchmark=BENCHMARK,
+    output:
+        domains="results/domains.parquet",
+    log:
+        "logs/domains.log",
+    benchmark:
+        "logs/benchmarks/domains.tsv"
+    conda:
+        "../envs/devqa.yaml"
+    threads: 1
+    resources:
+        **(asking(EVALUATION.domains.model) if EVALUATION.domains else {}),
+        mem_mb=1500,
+        runtime=240,
+    params:
+        recipe=(
+            recipe_of(
+                "domains.py",
+                {"names": EVALUATION.domains.names, "difficulties": EVALUATION.difficulties},
+                {"domains": asked(EVALUATION.domains.model, EVALUATION.domains.sampling)},
+                ["domains"],
+            )
+            if EVALUATION.domains
+            else ""
+        ),
+    message:
+        "Asking for the knowledge domain of each question"
+    script:
+        "../scripts/domains.py"
+
+
+rule retrieve:
+    input:
+        benchmark=BENCHMARK,
+        corpus=CORPUS,
+    output:
+        retrieved="results/retrieved.parquet",
+    log:
+        "logs/retrieve.log",
+    benchmark:
+        "logs/benchmarks/retrieve.tsv"
+    conda:
+        "../envs/devqa.yaml"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=480,
+    params:
+        recipe=recipe_of("retrieve.py", {**RETRIEVING, **EVALUATION.rag.model_dump()}),
+    message:
+        "Searching for passages with the benchmark's questions"
+    script:
+        "../scripts/retrieve.py"
 
 
 rule answer:
     input:
-        benchmark=rules.benchmark.output.benchmark,
+        benchmark=BENCHMARK,
+        retrieved=branch(
+            lambda wildcards: wildcards.setting == "rag", then=rules.retrieve.output.retrieved, otherwise=[]
+        ),
+        corpus=branch(lambda wildcards: wildcards.setting == "agentic", then=CORPUS, otherwise=[]),
     output:
         answers="results/answers/{setting}/{model}/{repeat}.parquet",
     log:
         "logs/answer/{setting}/{model}/{repeat}.log",
     benchmark:
         "logs/benchmarks/answer/{setting}/{model}/{repeat}.tsv"
+    wildcard_constraints:
+        model=one_of(EVALUATION.models),
     conda:
         "../envs/devqa.yaml"
     threads: 1
     resources:
         **asking(*EVALUATION.models, by="model"),
-        mem_mb=1500,
+        # The tools of `agentic` hold the local search engine's index.
+        mem_mb=lambda wildcards: 3000 if wildcards.setting == "agentic" else 1500,
         runtime=480,
     params:
         recipe=lambda wildcards: recipe_of(
             "answer.py",
-            {"difficulties": EVALUATION.difficulties},
-            {"answer": asked(wildcards.model, EVALUATION.sampling)},
+            WITH_TOOLS if wildcards.setting == "agentic" else ANSWERING,
+            # The part that the model plays: the bill and the cache tell the settings apart by it.
+            {
+                "answer" if wildcards.setting == "plain" else wildcards.setting: asked(
+                    wildcards.model, EVALUATION.sampling
+                )
+            },
             [f"answer/{wildcards.setting}"],
         )(wildcards),
     message:
@@ -38,7 +126,7 @@ rule answer:
 # One job grades all repeats of a model, so that an answer that was given twice is judged once.
 rule judge:
     input:
-        benchmark=rules.benchmark.output.benchmark,
+        benchmark=BENCHMARK,
         answers=expand(rules.answer.output.answers, repeat=REPEATS, allow_missing=True),
     output:
         grades=expand("results/grades/{{setting}}/{{model}}/{repeat}.parquet", repeat=REPEATS),
@@ -46,30 +134,62 @@ rule judge:
         "logs/judge/{setting}/{model}.log",
     benchmark:
         "logs/benchmarks/judge/{setting}/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(EVALUATION.models),
     conda:
         "../envs/devqa.yaml"
     threads: 1
     resources:
-        **asking(EVALUATION.judge.model),
+        **asking(*JUDGES),
         mem_mb=1500,
         runtime=480,
     params:
-        recipe=recipe_of(
-            "judge.py", models={"judge": asked(EVALUATION.judge.model, EVALUATION.judge.sampling)}, prompts=["judge"]
-        ),
+        recipe=judging(*JUDGES),
     message:
         "Grading {wildcards.model}: {wildcards.setting}"
     script:
         "../scripts/judge.py"
 
 
+# The same by each further judge.
+rule panel:
+    input:
+        benchmark=BENCHMARK,
+        answers=rules.judge.input.answers,
+    output:
+        grades=expand("results/panel/{{judge}}/{{setting}}/{{model}}/{repeat}.parquet", repeat=REPEATS),
+    log:
+        "logs/panel/{judge}/{setting}/{model}.log",
+    benchmark:
+        "logs/benchmarks/panel/{judge}/{setting}/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(EVALUATION.models),
+    conda:
+        "../envs/devqa.yaml"
+    threads: 1
+    resources:
+        **asking(*EVALUATION.panel, by="judge"),
+        mem_mb=1500,
+        runtime=480,
+    params:
+        recipe=lambda wildcards: judging(wildcards.judge, rule="panel")(wildcards),
+    message:
+        "Grading {wildcards.model} with {wildcards.judge} too: {wildcards.setting}"
+    script:
+        "../scripts/judge.py"
+
+
 rule score:
     input:
-        benchmark=rules.benchmark.output.benchmark,
-        answers=lambda wildcards: runs("answers", wildcards.model),
-        grades=lambda wildcards: runs("grades", wildcards.model),
+        benchmark=BENCHMARK,
+        domains=DOMAINS,
+        answers=lambda wildcards: runs("answers", [wildcards.model]),
+        grades=lambda wildcards: runs("grades", [wildcards.model]),
+        panel=lambda wildcards: panel_runs([wildcards.model]),
+        human=HUMAN_GRADES,
     output:
         scores="results/scores/{model}.parquet",
+        statistics="results/statistics/{model}.json",
     log:
         "logs/score/{model}.log",
     benchmark:
@@ -81,8 +201,44 @@ rule score:
         mem_mb=2000,
         runtime=30,
     params:
-        recipe=recipe_of("score.py", {"difficulties": EVALUATION.difficulties}),
+        recipe=recipe_of("score.py", SCORING),
     message:
         "Scoring {wildcards.model}"
     script:
         "../scripts/score.py"
+
+
+rule compare:
+    input:
+        benchmark=BENCHMARK,
+        answers=runs("answers", EVALUATED),
+        grades=runs("grades", EVALUATED),
+        panel=panel_runs(EVALUATED),
+        human=HUMAN_GRADES,
+        code_generation=CODE_GENERATION,
+    output:
+        comparison="results/comparison.json",
+    log:
+        "logs/compare.log",
+    benchmark:
+        "logs/benchmarks/compare.tsv"
+    conda:
+        "../envs/devqa.yaml"
+    threads: 1
+    resources:
+        mem_mb=3000,
+        runtime=60,
+    params:
+        recipe=recipe_of(
+            "compare.py",
+            {
+                **SCORING,
+                "models": EVALUATED,
+                "code_generation": EVALUATION.code_generation and EVALUATION.code_generation.model_dump(),
+                "families": described.families(SETTINGS),
+            },
+        ),
+    message:
+        "Comparing all models"
+    script:
+        "../scripts/compare.py"

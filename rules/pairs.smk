@@ -160,7 +160,7 @@ rule difficulty:
                 "answer": [
                     asked(model, SETTINGS.steps.difficulty.sampling) for model in SETTINGS.steps.difficulty.models
                 ],
-                "judge": asked(SETTINGS.steps.difficulty.judge, SETTINGS.evaluation.judge.sampling),
+                "judge": asked(SETTINGS.steps.difficulty.judge, EVALUATION.judge_sampling()),
             },
             prompts=["answer/plain", "judge"],
         ),

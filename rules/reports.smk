@@ -1,37 +1,57 @@
 """Scores → a report per model, the index, the leaderboard; all tables → the funnel.
 
-Needs: results/scores/, results/answers/, results/grades/, results/benchmark.parquet and, for the funnel, every table.
-Makes: results/reports/<model>.html and .json, results/reports/index.html, results/reports/leaderboard.csv and
-results/funnel.csv.
+Needs: the benchmark, results/{answers,grades,panel,scores,statistics}/, results/comparison.json and, for the funnel,
+every table.
+Makes: results/reports/<model>.{html,json,csv}, results/reports/index.{html,json}, results/reports/leaderboard.{csv,md,tex},
+results/reports/comparisons.csv and results/funnel.csv.
 """
 
-STAGES = {
-    name: all_shards(name)
-    for name in (
-        "dialogues",
-        "queries",
-        "search",
-        "pages",
-        "references",
-        "condensed",
-        "pairs",
-        "checked",
-        "evidence",
-        "verified",
-        "rated",
-    )
-}
+SHARDED = (
+    "dialogues",
+    "queries",
+    "search",
+    "pages",
+    "references",
+    "condensed",
+    "pairs",
+    "checked",
+    "evidence",
+    "verified",
+    "rated",
+)
+# A benchmark from elsewhere has no stages before it.
+STAGES = (
+    {**{name: all_shards(name) for name in SHARDED}, "merged": rules.benchmark.output.merged}
+    if SETTINGS.builds()
+    else {}
+)
 
 
 rule report:
     input:
-        benchmark=rules.benchmark.output.benchmark,
-        answers=lambda wildcards: runs("answers", wildcards.model),
-        grades=lambda wildcards: runs("grades", wildcards.model),
+        benchmark=BENCHMARK,
+        domains=DOMAINS,
+        answers=lambda wildcards: runs("answers", [wildcards.model]),
+        grades=lambda wildcards: runs("grades", [wildcards.model]),
+        panel=lambda wildcards: panel_runs([wildcards.model]),
         scores=rules.score.output.scores,
+        statistics=rules.score.output.statistics,
     output:
-        html="results/reports/{model}.html",
+        html=report(
+            "results/reports/{model}.html",
+            caption="captions/model.rst",
+            category="Models",
+            subcategory="{model}",
+            labels={"model": "{model}", "what": "Report"},
+        ),
         json="results/reports/{model}.json",
+        csv=report(
+            "results/reports/{model}.csv",
+            caption="captions/scores.rst",
+            category="Models",
+            subcategory="{model}",
+            labels={"model": "{model}", "what": "All figures"},
+        ),
     log:
         "logs/report/{model}.log",
     benchmark:
@@ -44,8 +64,7 @@ rule report:
         runtime=30,
     params:
         recipe=lambda wildcards: recipe_text(
-            "report.py",
-            {"model": described.model(SETTINGS, wildcards.model), "difficulties": EVALUATION.difficulties},
+            "report.py", {"model": described.model(SETTINGS, wildcards.model), **SCORING}
         ),
     message:
         "Writing the report of {wildcards.model}"
@@ -56,12 +75,18 @@ rule report:
 rule funnel:
     input:
         **STAGES,
-        merged=rules.benchmark.output.merged,
-        benchmark=rules.benchmark.output.benchmark,
-        answers=runs("answers", EVALUATION.models),
-        grades=runs("grades", EVALUATION.models),
+        benchmark=BENCHMARK,
+        domains=DOMAINS,
+        answers=runs("answers", EVALUATED),
+        grades=runs("grades", EVALUATED),
+        panel=panel_runs(EVALUATED),
     output:
-        funnel="results/funnel.csv",
+        funnel=report(
+            "results/funnel.csv",
+            caption="captions/funnel.rst",
+            category="Benchmark",
+            labels={"what": "Where rows went"},
+        ),
     log:
         "logs/funnel.log",
     benchmark:
@@ -89,11 +114,35 @@ rule funnel:
 
 rule index:
     input:
-        reports=expand(rules.report.output.json, model=EVALUATION.models),
+        benchmark=BENCHMARK,
+        domains=DOMAINS,
+        scores=expand(rules.score.output.scores, model=EVALUATED),
+        # For what they cost, at today's prices.
+        answers=runs("answers", EVALUATED),
+        comparison=rules.compare.output.comparison,
         funnel=rules.funnel.output.funnel,
     output:
-        index="results/reports/index.html",
-        leaderboard="results/reports/leaderboard.csv",
+        index=report(
+            "results/reports/index.html",
+            caption="captions/index.rst",
+            category="All models",
+            labels={"what": "Comparison"},
+        ),
+        json="results/reports/index.json",
+        leaderboard=report(
+            "results/reports/leaderboard.csv",
+            caption="captions/leaderboard.rst",
+            category="All models",
+            labels={"what": "Leaderboard"},
+        ),
+        markdown="results/reports/leaderboard.md",
+        latex="results/reports/leaderboard.tex",
+        comparisons=report(
+            "results/reports/comparisons.csv",
+            caption="captions/comparisons.rst",
+            category="All models",
+            labels={"what": "Every two models"},
+        ),
     log:
         "logs/index.log",
     benchmark:
@@ -105,7 +154,14 @@ rule index:
         mem_mb=2000,
         runtime=30,
     params:
-        recipe=recipe_of("index.py", {"notes": described.notes(SETTINGS, besides=EVALUATION.models)}),
+        recipe=recipe_of(
+            "index.py",
+            {
+                "difficulties": EVALUATION.difficulties,
+                "models": [described.model(SETTINGS, label) for label in EVALUATED],
+                "notes": described.notes(SETTINGS, besides=EVALUATED),
+            },
+        ),
     message:
         "Writing the index of all models"
     script:

@@ -1,14 +1,26 @@
-"""benchmark → answers of one model in one setting, one repeat."""
+"""benchmark (and, for rag, retrieved) → answers of one model in one setting, one repeat."""
 
 from devqa import tables
 from devqa.job import job
 from devqa.llm.roles import chat_for
 from devqa.prompts import Prompt
-from devqa.steps.answer import answer
+from devqa.steps.answer import confidence, plain, rag
 from devqa.steps.questions import asked
 
-with job(snakemake) as this, chat_for(this, "answer") as chat:  # noqa: F821
+with job(snakemake) as this, chat_for(this, *this.asked) as chat:  # noqa: F821
     questions = asked(tables.read(this.input.benchmark, "benchmark"), this.options["difficulties"])
     setting, repeat = this.wildcards.setting, int(this.wildcards.repeat)
-    rows = answer(questions, chat, Prompt(this.prompts, f"answer/{setting}"), setting, repeat)
+    prompt = Prompt(this.prompts, f"answer/{setting}")
+    match setting:
+        case "rag":
+            rows = rag(questions, tables.read(this.input.retrieved, "retrieved"), chat, prompt, repeat)
+        case "confidence":
+            rows = confidence(questions, chat, prompt, repeat)
+        case "agentic":
+            from devqa.steps.agentic import agentic, open_tools
+
+            budget = {name: this.options[name] for name in ("rounds", "calls")}
+            rows = agentic(questions, chat, prompt, open_tools(this), repeat, **budget)
+        case _:
+            rows = plain(questions, chat, prompt, repeat)
     tables.write(rows, "answers", this.output.answers)

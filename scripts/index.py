@@ -1,23 +1,28 @@
-"""All models' reports and the funnel → the index page and the leaderboard."""
+"""All models' scores, their comparison and the funnel → the index page, and the leaderboard for papers."""
 
-import json
-from pathlib import Path
-
-import pandas as pd
-
-from devqa.files import replacing
+from devqa import tables
 from devqa.job import job
-from devqa.reporting.data import LEADERBOARD, index_data, leaderboard_rows
+from devqa.reporting import overview, reading, tabular
 from devqa.reporting.pages import index_page
+from devqa.reporting.spending import read_spent
 
 with job(snakemake) as this:  # noqa: F821
-    reports = []
-    for path in this.input.reports:
-        report = json.loads(Path(path).read_text(encoding="utf-8"))
-        # The single rows are not shown here, and there are many.
-        reports.append({key: value for key, value in report.items() if key not in ("rows", "runs")})
-    funnel = pd.read_csv(this.input.funnel, keep_default_na=False).to_dict("records")
-    with replacing(this.output.leaderboard) as temporary:
-        pd.DataFrame(leaderboard_rows(reports), columns=LEADERBOARD).to_csv(temporary, index=False)
-    with replacing(this.output.index) as temporary:
-        temporary.write_text(index_page(index_data(reports, funnel, this.options["notes"])), encoding="utf-8")
+    models, comparison = this.options["models"], reading.read_json(this.input.comparison)
+    scores = tables.read(this.input.scores, "scores")
+    taken = read_spent(this.input.answers)
+    data = overview.index_data(
+        models,
+        reading.asked_rows(this.input.benchmark, this.input.domains, this.options["difficulties"]),
+        scores,
+        comparison,
+        taken,
+        reading.read_funnel(this.input.funnel),
+        this.options["notes"],
+    )
+    board = [row for setting in data["settings"] for row in setting["leaderboard"]]
+    reading.write_json(data, this.output.json)
+    reading.write(tabular.csv_text(board, overview.LEADERBOARD), this.output.leaderboard)
+    reading.write(tabular.csv_text(overview.comparison_rows(comparison), overview.COMPARISONS), this.output.comparisons)
+    reading.write(tabular.markdown(data["settings"]), this.output.markdown)
+    reading.write(tabular.latex(data["settings"], data["benchmark"]["rows"]), this.output.latex)
+    reading.write(index_page(data), this.output.index)

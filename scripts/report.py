@@ -1,23 +1,26 @@
-"""Scores, answers and grades of one model → its report, for people (HTML) and for programs (JSON)."""
-
-import json
+"""Scores, statistics, answers and grades of one model → its report, for people (HTML) and for programs (JSON, CSV)."""
 
 from devqa import tables
-from devqa.files import replacing
 from devqa.job import job
+from devqa.reporting import reading
 from devqa.reporting.data import report_data
 from devqa.reporting.pages import model_report
-from devqa.steps.questions import asked
+from devqa.reporting.spending import read_spent
+from devqa.reporting.tabular import csv_text
 
 with job(snakemake) as this:  # noqa: F821
+    scores = tables.read(this.input.scores, "scores")
     data = report_data(
         this.options["model"],
-        asked(tables.read(this.input.benchmark, "benchmark"), this.options["difficulties"]),
-        tables.read(this.input.answers, "answers"),
+        reading.asked_rows(this.input.benchmark, this.input.domains, this.options["difficulties"]),
+        (row for batch in tables.batches(this.input.answers, "answers", 500) for row in batch),
         tables.read(this.input.grades, "grades"),
-        tables.read(this.input.scores, "scores"),
+        scores,
+        read_spent(this.input.answers),
+        reading.read_json(this.input.statistics),
+        tables.read(this.input.panel, "grades"),
+        this.options["verdict"],
     )
-    with replacing(this.output.json) as temporary:
-        temporary.write_text(json.dumps(data, ensure_ascii=False, indent=1), encoding="utf-8")
-    with replacing(this.output.html) as temporary:
-        temporary.write_text(model_report(data), encoding="utf-8")
+    reading.write_json(data, this.output.json)
+    reading.write(csv_text(scores, tables.SCHEMAS["scores"].names), this.output.csv)
+    reading.write(model_report(data), this.output.html)

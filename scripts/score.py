@@ -1,14 +1,19 @@
-"""answers and grades of one model → scores."""
+"""answers and grades of one model → scores, and the statistics that go with them."""
 
 from devqa import tables
+from devqa.evaluation import as_json
 from devqa.evaluation.metrics import scores
+from devqa.evaluation.model_statistics import model_statistics
+from devqa.evaluation.runs import questions, read_answers, read_grades, runs, verdicts
+from devqa.imports.human import human_grades
 from devqa.job import job
-from devqa.steps.questions import asked
 
 with job(snakemake) as this:  # noqa: F821
-    rows = scores(
-        asked(tables.read(this.input.benchmark, "benchmark"), this.options["difficulties"]),
-        tables.read(this.input.answers, "answers"),
-        tables.read(this.input.grades, "grades"),
-    )
-    tables.write(rows, "scores", this.output.scores)
+    options = this.options
+    rows = questions(this.input.benchmark, this.input.domains, options["difficulties"])
+    answers = read_answers(this.input.answers)
+    grades, panel = read_grades(this.input.grades), read_grades(this.input.panel)
+    people = human_grades(this.input.human, options["human_grades"]) if options["human_grades"] else []
+    tables.write(scores(rows, answers, verdicts(grades, panel, options["verdict"])), "scores", this.output.scores)
+    found = runs(rows, answers, grades, panel, options["verdict"])
+    as_json.write(model_statistics(this.wildcards.model, rows, found, people), this.output.statistics)

@@ -48,6 +48,7 @@ _TOO_MUCH = "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, 
 _MAX_TOKENS = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens'."
 _TEMPERATURE = "Unsupported value: 'temperature' does not support 0.2 with this model."
 _FILTERED = "The response was filtered due to the prompt triggering the content management policy."
+_NO_TOOLS = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
 _NO_FORMAT = "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
 
 PASSING = {
@@ -138,6 +139,7 @@ STOP = {
     "an unknown parameter": Fault(
         _error(400, "Unrecognized request argument supplied: top_k"), "stop", says="extra_body"
     ),
+    "tools that it can't call": Fault(_error(400, _NO_TOOLS), "stop", says="calls no tools"),
 }
 
 # No single answer shows these; the tests bring them about.

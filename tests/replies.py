@@ -8,10 +8,12 @@ import hashlib
 import re
 from typing import Any
 
+from scripted import Reply
+
 SENTENCE = re.compile(r"\[(\d+)\] (.*?)(?= \[\d+\] |$)", re.MULTILINE)
 
 
-def reply(body: dict[str, Any]) -> str | dict[str, Any]:
+def reply(body: dict[str, Any]) -> str | dict[str, Any] | Reply:
     """The answer of a faithful model to one request of the workflow."""
     step, last = step_of(body), body["messages"][-1]["content"]
     match step:
@@ -31,6 +33,13 @@ def reply(body: dict[str, Any]) -> str | dict[str, Any]:
             return {"reason": "scripted", "same": True}
         case "judge":
             return "A" if int(_mark(last), 16) % 3 else "B"
+        case "domains":
+            names = wanted(body)["domain"]["enum"]
+            return {"domain": names[int(_mark(last), 16) % len(names)]}
+        case "confidence":
+            return f"{body['model']} is sure of {_mark(last)}.\nConfidence: {int(_mark(last), 16) % 101}"
+        case "agentic":
+            return _agentic(body)
         case "condense":
             return last.split("<document")[1][:400]
         case _:
@@ -39,24 +48,37 @@ def reply(body: dict[str, Any]) -> str | dict[str, Any]:
 
 def step_of(body: dict[str, Any]) -> str:
     """The step that sent this request."""
-    wanted = body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
+    if body.get("tools"):
+        return "agentic"
+    properties = wanted(body)
     for step, key in {
         "queries": "queries",
         "generate": "pairs",
         "check": "unambiguous",
         "verify": "enough_evidence",
         "compare": "same",
+        "domains": "domain",
     }.items():
-        if key in wanted:
+        if key in properties:
             return step
-    last = body["messages"][-1]["content"]
+    first, last = body["messages"][0]["content"], body["messages"][-1]["content"]
     if "<true_answer>" in last:
         return "judge"
-    return "condense" if "<document title=" in last else "answer"
+    if "<document title=" in last:
+        return "condense"
+    if "Confidence: N" in first:
+        return "confidence"
+    # Without a schema, only answers are given from documents.
+    return "rag" if "Go by the documents" in first else "answer"
+
+
+def wanted(body: dict[str, Any]) -> dict[str, Any]:
+    """The properties of the JSON that a request asks for; none where it asks for text."""
+    return body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
 
 
 def _pairs_wanted(body: dict[str, Any]) -> int:
-    return body["response_format"]["json_schema"]["schema"]["properties"]["pairs"]["minItems"]
+    return wanted(body)["pairs"]["minItems"]
 
 
 def _pair(prompt: str, number: int) -> dict[str, Any]:
@@ -69,6 +91,19 @@ def _pair(prompt: str, number: int) -> dict[str, Any]:
         "question": f"What is true of {text[:60]} in case {mark}?",
         "answer": f"value {mark}",
     }
+
+
+def _agentic(body: dict[str, Any]) -> str | Reply:
+    """Searches first, opens the first page that was found, and answers then."""
+    question, *before = body["messages"][1:]
+    may_call = body.get("tool_choice") != "none"
+    if may_call and not before:
+        query = " ".join(question["content"].split()[:20])
+        return Reply(None, finish_reason="tool_calls", tool_calls=[("search", {"query": query})])
+    found = re.search(r"^1\. .*\n +(\S+)", before[-1]["content"], re.MULTILINE) if before else None
+    if may_call and found:
+        return Reply(None, finish_reason="tool_calls", tool_calls=[("open", {"url": found[1]})])
+    return f"{body['model']} says {_mark(question['content'])} after {len(before)} messages."
 
 
 def _mark(text: str) -> str:

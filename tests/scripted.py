@@ -17,7 +17,7 @@ import json
 import os
 import ssl
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -38,9 +38,11 @@ class Reply:
 
     `text` is the message's content (a dict or list is sent as JSON text), None is `content: null`. `error` is
     the text of an error body when `status` is not 200. `body` replaces the whole body, `choices=False` sends an
-    empty list of choices. `fault`: "close" drops the connection without a byte, "head" breaks off in the middle of the
-    headers, "half" in mid-body, "garbage" is no HTTP, "hang" never answers, "drip" sends a byte now and then. `usage`:
-    None leaves it out, a dict replaces it.
+    empty list of choices. `tool_calls` are names and arguments of tools that are called (a dict is sent as JSON text),
+    beside the content; their ids are the endpoint's own, or `call_ids`. `beside` are further fields of the message,
+    `in_calls` of each call. `fault`: "close" drops the connection without a byte, "head" breaks off in the headers,
+    "half" in mid-body, "garbage" is no HTTP, "hang" never answers, "drip" sends a byte now and then. `usage`: None
+    leaves it out, a dict replaces it.
     """
 
     text: str | dict | list | None = "ok"
@@ -53,6 +55,10 @@ class Reply:
     refusal: str | None = None
     reasoning: str | None = None
     tool_call: bool = False
+    tool_calls: Sequence[tuple[str, dict | str]] = ()
+    call_ids: Sequence[str] | None = None
+    beside: dict[str, Any] = field(default_factory=dict)
+    in_calls: Sequence[dict[str, Any]] = ()
     usage: dict[str, Any] | None | Literal["counted"] = "counted"
     fault: Fault | None = None
     delay_s: float = 0.0
@@ -246,6 +252,9 @@ def _completion(body: dict[str, Any], reply: Reply) -> dict[str, Any]:
     if reply.tool_call:
         call = {"id": "call_1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
         message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    if reply.tool_calls:
+        message["tool_calls"] = _calls(body, reply)
+    message |= reply.beside
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reply.finish_reason}
     completion: dict[str, Any] = {
         "id": "chatcmpl-scripted",
@@ -261,9 +270,19 @@ def _completion(body: dict[str, Any], reply: Reply) -> dict[str, Any]:
     return completion
 
 
+def _calls(body: dict[str, Any], reply: Reply) -> list[dict[str, Any]]:
+    """The calls of a reply; an id is the endpoint's own, told apart by how long the conversation is."""
+    ids = reply.call_ids or [f"call_{len(body['messages'])}_{place}" for place in range(len(reply.tool_calls))]
+    written = ((name, said if isinstance(said, str) else json.dumps(said)) for name, said in reply.tool_calls)
+    return [
+        {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}, **more}
+        for id, (name, arguments), more in zip(ids, written, reply.in_calls or [{}] * len(ids), strict=True)
+    ]
+
+
 def _usage(body: dict[str, Any], text: str, reasoning: str) -> dict[str, Any]:
     """Tokens as an endpoint would count them, at four characters a token."""
-    prompt = sum(4 + len(message["content"]) // 4 for message in body["messages"]) + 3
+    prompt = sum(4 + len(message["content"] or "") // 4 for message in body["messages"]) + 3
     thought = len(reasoning) // 4
     answered = len(text) // 4 + 1 + thought
     return {

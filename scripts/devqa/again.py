@@ -1,4 +1,4 @@
-"""Jobs that run again in the next run, because some of their requests were given up for faults that may pass.
+"""Jobs that run again in the next run, because some of their requests or searches failed for faults that may pass.
 
 Such a job leaves a token, and the job's recipe holds the token that it finds: Snakemake sees a changed param and
 runs the job again. What was answered comes from the cache, so only what was given up is sent.

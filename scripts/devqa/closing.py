@@ -2,47 +2,76 @@
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from devqa.llm.pricing import money
 from devqa.llm.spend import Account, dollars
 
-# The rule that makes a table, where it has another name.
+# The rules that make a table, where they have another name.
 _RULES = {
-    "pages": "fetch",
-    "references": "clean",
-    "condensed": "condense",
-    "pairs": "generate",
-    "checked": "check",
-    "verified": "verify",
-    "rated": "difficulty",
-    "answers": "answer",
-    "grades": "judge",
+    "pages": ["fetch"],
+    "references": ["clean"],
+    "condensed": ["condense"],
+    "pairs": ["generate"],
+    "checked": ["check"],
+    "verified": ["verify"],
+    "rated": ["difficulty"],
+    "answers": ["answer"],
+    "grades": ["judge"],
 }
+_CELL_LIMIT = 2**31 - 1  # characters; Python's own limit is 131,072
 # As `devqa.job` writes them: the time, the level, and a message that may have several lines.
 _ENTRY = re.compile(r"^\d{4}-\d\d-\d\d [\d:,]+ ([A-Z]+) ")
 
 
-def summary(results: Path) -> list[str]:
-    """Lines about what a run has made in `results`: where the reports are, how much there is, and what failed."""
+def summary(
+    results: Path, imported: bool = False, unmatched: Iterable[Path] = (), rules: Mapping[str, Sequence[str]] = {}
+) -> list[str]:
+    """Lines about what a run has made in `results`: where the reports are, how much there is, and what failed.
+
+    Args:
+        imported: whether the benchmark comes from elsewhere.
+        unmatched: tables of those rows of imported answers that match no row of the benchmark.
+        rules: the rules that make a stage's table, where they are not always the same.
+    """
     funnel = results / "funnel.csv"
-    if not (results / "reports/index.html").exists() or not funnel.exists():
+    benchmark = results / ("imported_benchmark.parquet" if imported else "benchmark.parquet")
+    if not (results / "reports/index.html").exists() or not funnel.exists() or (imported and not benchmark.exists()):
         return []
     with funnel.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     kept = sum(int(row["rows_out"]) for row in rows if row["stage"] == "merged" and row["status"] == "ok")
-    lines = [f"Reports: {results}/reports/index.html   Benchmark: {results}/benchmark.parquet ({kept} rows)"]
+    kept = _rows(benchmark) if imported else kept
+    lines = [f"Reports: {results}/reports/index.html   Benchmark: {benchmark} ({kept} rows)"]
+    strangers = {table: count for table in unmatched if (count := _records(table))}
+    lines += [f"NOTE  {count} rows of imported answers match nothing: {table}" for table, count in strangers.items()]
     failed = [row for row in rows if row["status"] == "failed"]
     lines += [f"FAILED  {row['stage']}: {row['rows_out']} of {row['rows_in']} rows: {row['reason']}" for row in failed]
     if any("given up" in row["reason"] for row in failed):
         lines.append("What was given up is asked again by the next run: give the same command.")
     if failed:
-        rules = " ".join(dict.fromkeys(_RULES.get(row["stage"], row["stage"]) for row in failed))
-        lines.append(f"All failed rows, and only they, are tried again with --forcerun {rules}")
+        known = {**_RULES, **rules}
+        again = " ".join(dict.fromkeys(rule for row in failed for rule in known.get(row["stage"], [row["stage"]])))
+        lines.append(f"All failed rows, and only they, are tried again with --forcerun {again}")
     if uncounted := sum(int(row["uncounted"]) for row in rows):
         lines.append(f"NOTE  {uncounted:,} calls came without a token count: the cost is too low.")
     return lines
+
+
+def _rows(table: Path) -> int:
+    # Not needed at any other end of a run, and slow to import.
+    import pyarrow.parquet
+
+    return pyarrow.parquet.read_metadata(table).num_rows
+
+
+def _records(table: Path) -> int:
+    if not table.exists():
+        return 0
+    csv.field_size_limit(_CELL_LIMIT)
+    with table.open(encoding="utf-8", newline="") as file:
+        return sum(1 for _ in csv.DictReader(file))
 
 
 def spending(account: Account, budget_usd: float | None) -> list[str]:

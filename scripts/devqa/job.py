@@ -3,7 +3,7 @@
 import json
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -35,8 +35,12 @@ class Job:
         self.resources = snakemake.resources
         # Every `devqa.llm.chat.Chat` of the job, by which it is seen whether requests were given up.
         self.chats: list[Any] = []
+        # Set by a script that was left without something that may come another time, such as a search's answer.
+        self.wants_again = False
         # What asks in place of `devqa.llm.chat.Chat`: a bill counts instead of asking.
         self.chat = getattr(snakemake, "chat", None)
+        # Then nothing may be sent to the web either. Called for each conversation that can't go on without it.
+        self.lacks: Callable[[], None] | None = getattr(snakemake, "lacks", None)
 
     def corpus(self) -> str | None:
         """The local search engine's table; None where the engine is another one."""
@@ -57,7 +61,7 @@ def job(snakemake: "Snakemake") -> Iterator[Job]:
     _log_to(snakemake.log[0])
     try:
         yield this
-        if any(chat.unanswered for chat in this.chats):
+        if this.wants_again or any(chat.unanswered for chat in this.chats):
             again.leave(this.rule, dict(this.wildcards.items()))
     except UserError as error:
         logging.getLogger("devqa").error("%s: %s", snakemake.rule, error)

@@ -1,8 +1,9 @@
 """The attrition ledger: how many rows went in and out at every step, why, and at what cost."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from devqa.errors import UserError
@@ -28,6 +29,9 @@ PARENTS = {
     "merged": "rated",
 }
 
+# What comes after the benchmark, with the schema of each.
+_EVALUATION = {"domains": "domains", "answers": "answers", "grades": "grades", "panel": "grades"}
+
 # Reasons of failed rows begin with one of these (devqa.steps.accounts).
 OUTCOMES = ("refused", "truncated", "empty", "error")
 _NUMBER = re.compile(r"(?<!HTTP )(?<![\w.])\d[\d,.]*(?!\w)")
@@ -52,13 +56,17 @@ class Stage:
         """Rows that the next step takes."""
         return sum(count for (status, _), count in self.counts.items() if status == "ok")
 
-    def add(self, row: Row) -> None:
-        """Count one row of the table."""
-        key = (row["status"], general(row["reason"] or ""))
-        self.counts[key] += 1
-        self.spent[key] = usages(self.spent.get(key, []), row.get("usage") or [])
-        if row["status"] == "ok":
-            self.results += len(row.get("results") or [])
+    def add(self, rows: Iterable[Row]) -> None:
+        """Count rows of the table."""
+        spent: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        for row in rows:
+            key = (row["status"], general(row["reason"] or ""))
+            self.counts[key] += 1
+            spent[key] += row.get("usage") or []
+            if row["status"] == "ok":
+                self.results += len(row.get("results") or [])
+        for key, entries in spent.items():
+            self.spent[key] = usages(self.spent.get(key, []), entries)
 
 
 def stage(name: str, paths: Iterable[str], table: str) -> Stage:
@@ -66,30 +74,45 @@ def stage(name: str, paths: Iterable[str], table: str) -> Stage:
     wanted = [column for column in ("status", "reason", "usage", "results") if column in SCHEMAS[table].names]
     account = Stage(name)
     for batch in batches(paths, table, 10_000, columns=wanted):
-        for row in batch:
-            account.add(row)
+        account.add(batch)
     return account
 
 
 def stages(inputs: Mapping[str, Sequence[str]], pairs: int, asked: int) -> list[tuple[Stage, int | None]]:
-    """Every table's account, in the order in which data flows, with the number of rows that it was given.
+    """The account of every table that is there, in the order in which data flows, with the rows that it was given.
+
+    A benchmark from elsewhere has none of the tables before it; domains and a panel are optional.
 
     Args:
-        inputs: the files of each table.
+        inputs: the files of each table; `panel` has those of all further judges, who grade every answer.
         pairs: how many pairs are asked for per dialogue.
         asked: how many rows of the benchmark each model is asked.
     """
-    account = {name: stage(name, _files(inputs[name]), name) for name in (*PARENTS, "answers", "grades")}
-    given = {name: account[parent].passed if parent else None for name, parent in PARENTS.items()}
-    given["pages"] = account["search"].results
-    given["pairs"] = account["search"].passed * pairs
-    given["answers"] = len(_files(inputs["answers"])) * asked
-    given["grades"] = account["answers"].rows
+    files = {name: found for name in (*PARENTS, *_EVALUATION) if (found := _files(inputs.get(name)))}
+    account = {name: stage(name, paths, _EVALUATION.get(name, name)) for name, paths in files.items()}
+    given: dict[str, int | None] = {}
+    for name in account:
+        match name:
+            case "pages":
+                given[name] = account["search"].results
+            case "pairs":
+                given[name] = account["search"].passed * pairs
+            case "domains":
+                given[name] = asked
+            case "answers":
+                given[name] = len(files["answers"]) * asked
+            case "grades":
+                given[name] = account["answers"].rows
+            case "panel":
+                given[name] = account["answers"].rows * len(files["panel"]) // len(files["answers"])
+            case _:
+                parent = PARENTS[name]
+                given[name] = account[parent].passed if parent else None
     return [(account[name], given[name]) for name in account]
 
 
-def _files(paths: str | Sequence[str]) -> list[str]:
-    return [paths] if isinstance(paths, str) else list(paths)
+def _files(paths: str | Sequence[str] | None) -> list[str]:
+    return [paths] if isinstance(paths, str) else list(paths or [])
 
 
 def check(stages: Sequence[tuple[Stage, int | None]]) -> None:
@@ -136,6 +159,7 @@ def funnel(
     return rows
 
 
+@lru_cache(maxsize=10_000)
 def general(reason: str) -> str:
     """A reason without its particulars, so that equal faults are counted together.
 

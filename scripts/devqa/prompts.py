@@ -2,7 +2,8 @@
 
 A prompt is a folder: `system.j2`, `user.j2` and, optionally, `demonstrations.yaml`: a list of
 `{given: the variables of user.j2, answer: what the model should say}`, shown to the model as earlier turns
-in exactly the form of the real one. Small models need them, large ones gain by them.
+in exactly the form of the real one. Small models need them, large ones gain by them. `tools.yaml`, where there is one,
+describes the tools that the model may call: a list of `{name, description, parameters: a JSON Schema}`.
 """
 
 import hashlib
@@ -84,6 +85,25 @@ class Prompt:
                 raise UserError(f"prompts/{self.name}/demonstrations.yaml: entry {number} must have given and answer")
         return entries
 
+    @cached_property
+    def tools(self) -> list[dict[str, Any]]:
+        """The tools that the model may call (https://platform.openai.com/docs/guides/function-calling).
+
+        Raises:
+            UserError: there is no `tools.yaml`, or it does not describe tools.
+        """
+        path, file = self.root / self.name / "tools.yaml", f"prompts/{self.name}/tools.yaml"
+        try:
+            entries = yaml.safe_load(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise UserError(f"{file} is missing") from None
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            raise UserError(f"{file} is no valid YAML: {error}") from None
+        keys = {"name", "description", "parameters"}
+        if not isinstance(entries, list) or not all(isinstance(each, dict) and each.keys() == keys for each in entries):
+            raise UserError(f"{file} must be a list of tools, each with name, description and parameters")
+        return [{"type": "function", "function": {**entry}} for entry in entries]
+
     def files(self) -> dict[str, str]:
         """Every file that the prompt is made of, templates and what they include, with the SHA-256 of its content."""
         pending, found = [f"{self.name}/system.j2", f"{self.name}/user.j2"], {}
@@ -97,9 +117,10 @@ class Prompt:
                 if reference is None:
                     raise UserError(f"prompts/{name} includes a template by a computed name: write the name out")
                 pending.append(reference)
-        demonstrations = self.root / self.name / "demonstrations.yaml"
-        if demonstrations.exists():
-            found[f"{self.name}/demonstrations.yaml"] = hashlib.sha256(demonstrations.read_bytes()).hexdigest()
+        for extra in ("demonstrations.yaml", "tools.yaml"):
+            path = self.root / self.name / extra
+            if path.exists():
+                found[f"{self.name}/{extra}"] = hashlib.sha256(path.read_bytes()).hexdigest()
         return dict(sorted(found.items()))
 
     def sha256(self) -> str:

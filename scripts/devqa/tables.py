@@ -52,6 +52,18 @@ _ATTEMPTS = pa.list_(
         ]
     )
 )
+# One entry for each call of a tool: `outcome` is ok, or why it gave nothing; `result` is what the model got to read.
+_TOOL_CALLS = pa.list_(
+    pa.struct(
+        [
+            ("round", pa.int32()),
+            ("tool", pa.string()),
+            ("arguments", pa.string()),
+            ("outcome", pa.string()),
+            ("result", pa.string()),
+        ]
+    )
+)
 _RUN = [("id", pa.string()), ("setting", pa.string()), ("model", pa.string()), ("repeat", pa.int32())]
 
 SCHEMAS: dict[str, pa.Schema] = {
@@ -127,12 +139,25 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("references", _REFERENCES),
             ("supports", dict(_PAIR)["supports"]),
             ("evidence_urls", _TEXTS),
+            # The knowledge domain, where the benchmark comes with one.
+            ("domain", pa.string()),
+            # What the difficulty filter's models made of the question.
+            ("filtered", pa.list_(pa.struct([("model", pa.string()), ("grade", pa.string())]))),
             ("models", pa.list_(pa.struct([("step", pa.string()), ("model", pa.string()), ("endpoint", pa.string())]))),
             ("prompts", pa.list_(pa.struct([("step", pa.string()), ("sha256", pa.string())]))),
         ],
+        # Which knowledge domain a question of the benchmark belongs to.
+        "domains": [("id", pa.string()), ("domain", pa.string()), *_ASKED, *_STATUS],
+        # What the setting `rag` shows with each question.
+        "retrieved": [("id", pa.string()), ("passages", _PASSAGES), *_STATUS],
         "answers": [
             *_RUN,
             ("answer", pa.string()),
+            # From 0 to 100, where the setting asks for it and the model stated it in the form that was asked for.
+            ("confidence", pa.float64()),
+            # What the model was shown (rag), or has found itself (agentic).
+            ("passages", _PASSAGES),
+            ("tool_calls", _TOOL_CALLS),
             # Null where none were counted.
             ("input_tokens", pa.int64()),
             ("output_tokens", pa.int64()),
@@ -141,7 +166,15 @@ SCHEMAS: dict[str, pa.Schema] = {
             *_STATUS,
         ],
         # `grade` is CORRECT, INCORRECT, NOT_ATTEMPTED, or null where there is none (`reason` says why).
-        "grades": [*_RUN, ("grade", pa.string()), ("judge_text", pa.string()), *_ASKED, *_STATUS],
+        # `judge` is the judge's name in the configuration; null where the grade came with the answer.
+        "grades": [
+            *_RUN,
+            ("judge", pa.string()),
+            ("grade", pa.string()),
+            ("judge_text", pa.string()),
+            *_ASKED,
+            *_STATUS,
+        ],
         "scores": [
             ("model", pa.string()),
             ("setting", pa.string()),
@@ -150,6 +183,11 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("metric", pa.string()),
             ("mean", pa.float64()),
             ("spread", pa.float64()),
+            # 95 % interval, and worst and best case over rows without a grade; null for what has none.
+            ("low", pa.float64()),
+            ("high", pa.float64()),
+            ("worst", pa.float64()),
+            ("best", pa.float64()),
             ("repeats", pa.int32()),
             ("rows", pa.int64()),
         ],

@@ -6,7 +6,7 @@ from pathlib import Path
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
-_FLAGS = (
+FLAGS = (
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -17,7 +17,6 @@ _FLAGS = (
     "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--allow-file-access-from-files",
-    "--virtual-time-budget=10000",
 )
 
 # The page under test stands in a frame, so that its own security policy stays as it is.
@@ -32,7 +31,8 @@ document.querySelector("iframe").addEventListener("load", (event) => {{
 
 def dom(page: Path, profile: Path) -> str:
     """The page's HTML after its scripts ran; `profile` is a folder for the browser's own files."""
-    command = [CHROMIUM, *_FLAGS, f"--user-data-dir={profile}", "--dump-dom", page.as_uri()]
+    once = ("--virtual-time-budget=10000", "--dump-dom", page.as_uri())
+    command = [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", *once]
     return subprocess.run(command, capture_output=True, check=True, timeout=120, encoding="utf-8").stdout
 
 

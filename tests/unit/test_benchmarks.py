@@ -49,6 +49,21 @@ def test_the_memory_benchmark_writes_both_tables():
     assert int(once[1].replace(",", "")) > 2000
 
 
+@pytest.mark.slow
+def test_the_evaluation_benchmark_runs_the_workflow_to_its_reports(tmp_path):
+    sizes = ("--models", "2", "--repeats", "2", "--rows", "40", "--folder", str(tmp_path / "kept"))
+    heads, _, whole, per_rule, _, *rules = lines(run("evaluation.py", *sizes))
+    assert whole[:3] == ["2", "2", "40"] and len(whole) == len(heads)
+    assert {(cells[0], cells[1]) for cells in rules} >= {
+        ("import", "2"),
+        ("score", "2"),
+        ("report", "2"),
+        ("compare", "1"),
+    }
+    assert all(len(cells) == len(per_rule) for cells in rules)
+    assert (tmp_path / "kept/results/reports/index.html").stat().st_size > 0
+
+
 def test_a_request_that_comes_in_pieces_or_together_with_another_is_answered_once_each():
     from client import serving
 

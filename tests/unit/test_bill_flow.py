@@ -14,16 +14,17 @@ from devqa.bill.plan import Planned
 from devqa.bill.rates import Rates
 from devqa.bill.spent import Earlier
 from devqa.llm.cache import Cache
+from devqa.recipe import asked_models
 
 CONFIG = {
     "dialogues": {"mine": {"shards": 2}},
     "search": {"results": 10},
     "steps": {"generate": {"pairs": 3}, "difficulty": {"models": ["weak", "strong"]}},
-    "evaluation": {"settings": ["plain"]},
 }
 PLAYERS = {
     **{rule: {rule: "worker"} for rule in ("queries", "condense", "generate", "check", "verify")},
     "difficulty": {"answer": ["weak", "strong"], "judge": "judge"},
+    "domains": {"domains": "worker"},
     "answer": {"answer": "new"},
     "judge": {"judge": "judge"},
 }
@@ -39,12 +40,23 @@ def asked(label: str) -> dict[str, Any]:
     return {"label": label, "endpoint": "e", "model": label}
 
 
-def job(rule: str, basis: str = "exact", *, model: str = "new", unsettled: bool = False) -> Planned:
+def job(
+    rule: str,
+    basis: str = "exact",
+    *,
+    setting: str = "plain",
+    players: dict[str, Any] | None = None,
+    unsettled: bool = False,
+) -> Planned:
+    """A job of `rule`; of the rules in which a model answers or is graded, about the one named "new"."""
+    if rule == "answer" and setting != "plain":
+        players = {setting: "new"}
     models = {
         role: [asked(each) for each in label] if isinstance(label, list) else asked(label)
-        for role, label in PLAYERS[rule].items()
+        for role, label in (players or PLAYERS[rule]).items()
     }
-    return Planned(rule, {"model": model}, {}, {}, json.dumps({"models": models}), 1, {}, True, basis, unsettled)
+    run = {"model": "new", "setting": setting}
+    return Planned(rule, run, {}, {"grades": ["1"]}, json.dumps({"models": models}), 1, {}, True, basis, unsettled)
 
 
 def reading(
@@ -69,13 +81,18 @@ def reading(
 THIRTY = Dialogues(30, 0, 0, True)
 
 
-def run(*measured, dialogues: Dialogues = THIRTY, kept: dict[tuple[str, str], int] | None = None):
+def run(
+    *measured,
+    dialogues: Dialogues = THIRTY,
+    kept: dict[tuple[str, str], int] | None = None,
+    rows: int | None = None,
+):
     earlier = Earlier()
     for (label, step), count in (kept or {}).items():
         for _ in range(count):
             record = {"outcome": "ok", "step": step, "input_tokens": 1, "output_tokens": 1}
             earlier.add(Cache("").shelf("e", label).folder.name, record)
-    lines = flow(measured, dialogues, RATES, earlier, CONFIG)
+    lines = flow(measured, dialogues, RATES, earlier, CONFIG, rows)
     return {(line.rule, line.role, line.label): line for line in lines}
 
 
@@ -241,29 +258,137 @@ def test_requests_that_depend_on_answers_of_the_same_job_are_expected():
     assert line.bases == {"exact", "present"}
 
 
+def answers(setting: str, basis: str = "exact", cached: int = 0, missing: int = 0, **more):
+    """A job with the answers of "new" in a setting, and what it was found to ask."""
+    role = "answer" if setting == "plain" else setting
+    altered = Altered(missing, missing)
+    read = reading("answer", cached, missing, altered, part=(role, "new"), name=setting)
+    return job("answer", basis, setting=setting, **more), [] if basis == "missing" else [read]
+
+
+def test_each_setting_has_a_line_of_its_own_and_its_answers_a_judge():
+    lines = run(
+        answers("plain", cached=80, missing=10),
+        answers("confidence", missing=90),
+        (job("judge", "present", setting="plain"), [reading("judge", 80, 0, part=("judge", "judge"))]),
+        (job("judge", "missing", setting="confidence"), []),
+    )
+    assert figures(lines["answer", "answer", "new"])[:3] == (10, 0, 80)
+    assert figures(lines["answer", "confidence", "new"])[:3] == (90, 0, 0)
+    assert lines["judge", "judge", "judge"].further == 10 + 90
+
+
+def test_the_first_answers_from_passages_are_asked_about_every_row_that_is_known():
+    """Passages are still to be found, so no request is known to the letter, but their number is."""
+    lines = run(
+        answers("rag", "missing"),
+        answers("rag", "missing"),
+        (job("judge", "missing", setting="rag"), []),
+        # Answers of the same model in another setting, and of the same judge, are of no use.
+        kept={("new", "answer"): 500, ("judge", "judge"): 500},
+        rows=70,
+    )
+    assert figures(lines["answer", "rag", "new"]) == (0, 0, 0, 140, 140)
+    assert figures(lines["judge", "judge", "judge"]) == (0, 0, 0, 140, 140)
+    assert lines["answer", "rag", "new"].bases == {"present"}
+
+
+def test_answers_from_passages_that_are_kept_are_asked_for_once():
+    lines = run(answers("rag", "missing"), kept={("new", "rag"): 60}, rows=70)
+    assert figures(lines["answer", "rag", "new"]) == (0, 0, 60, 10, 70)
+
+
+def test_after_another_search_every_passage_is_taken_to_be_new():
+    lines = run(
+        answers("plain", cached=90),
+        answers("rag", "present", cached=65, missing=5, unsettled=True),
+        kept={("new", "rag"): 65},
+        rows=70,
+    )
+    assert figures(lines["answer", "answer", "new"]) == (0, 0, 90, 0, 0)
+    assert figures(lines["answer", "rag", "new"]) == (0, 5, 0, 65, 65)
+
+
+def test_each_judge_of_a_panel_is_asked_about_every_new_answer():
+    grading = (
+        (job("judge", "missing", setting="confidence", players={"judge": judge}), []) for judge in ("judge", "second")
+    )
+    lines = run(answers("confidence", missing=90), *grading)
+    assert {label: line.further for (rule, _, label), line in lines.items() if rule == "judge"} == {
+        "judge": 90,
+        "second": 90,
+    }
+
+
+def test_domains_are_asked_for_once_for_each_row_and_unsettle_nothing():
+    lines = run(
+        (job("domains"), [reading("domains", 10, 80, Altered(90, 90))]),
+        answers("plain", cached=90),
+        (job("judge", "present"), [reading("judge", 90, 0, part=("judge", "judge"))]),
+    )
+    assert figures(lines["domains", "domains", "worker"])[:3] == (80, 0, 10)
+    assert figures(lines["judge", "judge", "judge"]) == (0, 0, 90, 0, 0)
+    fresh = run((job("domains", "missing"), []), rows=70)["domains", "domains", "worker"]
+    assert figures(fresh) == (0, 0, 0, 70, 70)
+    # Without a benchmark they are reckoned from the dialogues, at the rate of one model's answers.
+    fresh = run((job("domains", "missing"), []))["domains", "domains", "worker"]
+    assert (fresh.further, fresh.bases) == (60, {"paper"})
+
+
+def test_answers_from_elsewhere_wait_for_the_benchmark_and_are_reckoned():
+    imported = Planned(
+        *("judge", {}, {}, {"grades": ["1", "2"]}, json.dumps({"models": {"judge": asked("judge")}})),
+        *(1, {}, True, "missing", False),
+    )
+    line = run((imported, []))["judge", "judge", "judge"]
+    assert (line.further, line.most, line.bases) == (120, 180, {"paper"})
+
+
+def test_a_benchmark_from_elsewhere_needs_no_dialogues():
+    lines = run(
+        answers("plain", missing=70),
+        answers("rag", "missing"),
+        (job("judge", "missing"), []),
+        (job("judge", "missing", setting="rag"), []),
+        dialogues=Dialogues(0, 0, 0, True),
+        rows=70,
+    )
+    assert {key: line.sent for key, line in lines.items()} == {
+        ("answer", "answer", "new"): 70,
+        ("answer", "rag", "new"): 70,
+        ("judge", "judge", "judge"): 140,
+    }
+
+
 counts = st.integers(0, 40)
 
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(RULES), st.sampled_from(["exact", "present", "missing"]), counts, counts), max_size=14
+        st.tuples(
+            st.sampled_from(RULES),
+            st.sampled_from(["exact", "present", "missing"]),
+            st.sampled_from(["plain", "rag", "confidence"]),
+            st.booleans(),
+            counts,
+            counts,
+        ),
+        max_size=14,
     ),
     counts,
     counts,
     st.booleans(),
+    st.none() | counts,
 )
-def test_no_figure_is_ever_impossible(steps, new, altered, read):
+def test_no_figure_is_ever_impossible(steps, new, altered, read, rows):
     measured = []
-    for rule, basis, cached, missing in steps:
+    for rule, basis, setting, unsettled, cached, missing in steps:
+        planned = job(rule, basis, setting=setting, unsettled=unsettled)
         altered_rows = Altered(missing, min(missing, 40))
-        parts = [
-            (role, each)
-            for role, label in PLAYERS[rule].items()
-            for each in ([label] if isinstance(label, str) else label)
-        ]
+        parts = [(each["role"], each["label"]) for each in asked_models(planned.recipe)]
         all_of_it = [reading(rule, cached, missing, altered_rows, part=part) for part in parts]
-        measured.append((job(rule, basis), [] if basis == "missing" else all_of_it))
-    for line in run(*measured, dialogues=Dialogues(40, min(new, altered), altered, read)).values():
+        measured.append((planned, [] if basis == "missing" else all_of_it))
+    for line in run(*measured, dialogues=Dialogues(40, min(new, altered), altered, read), rows=rows).values():
         assert line.cached >= -1e-9
         assert line.further >= 0
         assert line.sent <= line.sent_most + 1e-9

@@ -10,8 +10,10 @@ from devqa.bill.page import page
 
 DIALOGUES = Dialogues(3_000, 0, 0, True)
 PRICED = {"mode": "online", "runtime": "openai", "price": {"batch": 0.5}}
+EVALUATION = {"benchmark": None, "domains": None, "models": ["gpt"], "judge": {"model": "gpt"}, "panel": []}
 CONFIG = {
     "budget_usd": None,
+    "evaluation": EVALUATION,
     "models": {
         "gpt": PRICED,
         "cheap": {**PRICED, "mode": "batch"},
@@ -99,6 +101,21 @@ def test_the_budget_is_held_against_the_range(budget, says):
 def test_steps_that_rest_are_named():
     difficulty = dataclasses.replace(JUDGE, step="difficulty")
     assert "Nothing to ask at: queries, condense, generate, verify, answer, judge." in said(CHECK, difficulty, JUDGE)
+
+
+@pytest.mark.parametrize(
+    ("changed", "resting"),
+    [
+        ({"domains": {"model": "gpt"}}, "queries, condense, generate, verify, difficulty, domains, judge"),
+        ({"benchmark": {"path": "b.csv"}}, "judge"),
+        ({"benchmark": {"path": "b.csv"}, "judge": None}, None),
+        ({"benchmark": {"path": "b.csv"}, "judge": None, "panel": ["gpt"]}, "judge"),
+    ],
+)
+def test_steps_that_the_configuration_does_not_have_are_not_named(changed, resting):
+    rag = dataclasses.replace(CHECK, step="answer rag")
+    text = said(CHECK, rag, config={**CONFIG, "evaluation": {**EVALUATION, **changed}})
+    assert f"Nothing to ask at: {resting}." in text if resting else "Nothing to ask at" not in text
 
 
 def test_dialogues_that_were_only_counted_are_marked():

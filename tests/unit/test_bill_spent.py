@@ -13,7 +13,7 @@ PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
 ASKED = {"label": "m", "endpoint": "e", "model": "m", "context": 8_192, "sampling": {"max_tokens": 1_000}}
 CONFIG = {
     "steps": {"verify": {"passages": 5, "passage_tokens": 300}, "difficulty": {"sampling": {"max_tokens": 1_000}}},
-    "evaluation": {"sampling": {"max_tokens": 2_000}},
+    "evaluation": {"sampling": {"max_tokens": 2_000}, "rag": {"passages": 5, "passage_tokens": 300}},
 }
 
 
@@ -87,6 +87,10 @@ RECIPES = {
     "check": (["check"], {"date": "2026-11-01"}),
     "verify": (["verify/answer", "verify/compare"], {}),
     "answer": (["answer/plain"], {"difficulties": ["easy"]}),
+    "rag": (["answer/rag"], {"difficulties": ["easy"]}),
+    "confidence": (["answer/confidence"], {"difficulties": ["easy"]}),
+    "agentic": (["answer/agentic"], {"rounds": 5, "page_tokens": 1_500}),
+    "domains": (["domains"], {"names": {"languages": "syntax", "shell": ""}}),
     "judge": (["answer/plain", "judge"], {}),
 }
 
@@ -98,7 +102,20 @@ def test_every_part_has_a_size_within_the_model_s_context(role):
     said = size(role, ASKED, json.dumps({"prompts": files, "options": options}), CONFIG, PROMPTS)
     assert 0 < said.input <= said.input_most <= ASKED["context"]
     assert 0 < said.output <= said.output_most == 1_000
-    assert said.structured == (role in ("queries", "generate", "check", "verify"))
+    assert said.structured == (role in ("queries", "generate", "check", "verify", "domains"))
+
+
+def test_what_a_setting_shows_counts():
+    def input_of(role, config=CONFIG):
+        names, options = RECIPES[role]
+        files = {name: {str(file.relative_to(PROMPTS)): "" for file in (PROMPTS / name).iterdir()} for name in names}
+        return size(role, ASKED, json.dumps({"prompts": files, "options": options}), config, PROMPTS)
+
+    assert input_of("rag").input_most >= input_of("answer").input_most + 5 * 300
+    many = {**CONFIG, "evaluation": {**CONFIG["evaluation"], "rag": {"passages": 100, "passage_tokens": 900}}}
+    # No more is shown than fits beside the answer.
+    assert input_of("rag", many).input_most <= ASKED["context"]
+    assert input_of("rag", many).input > input_of("rag").input > input_of("confidence").input > input_of("answer").input
 
 
 def test_a_model_that_thinks_takes_much_of_what_it_may():

@@ -2,7 +2,7 @@
 
 import os
 
-from devqa import closing
+from devqa import closing, tables
 from devqa.ledger import COLUMNS
 from devqa.llm.spend import Account, picodollars
 from devqa.usage import COUNTS
@@ -25,6 +25,23 @@ def test_the_summary_counts_the_benchmark_and_names_what_failed(tmp_path):
     assert reports.endswith("benchmark.parquet (2 rows)")
     assert failed == "FAILED  queries: 1 of 4 rows: error: no answer, at all"
     assert "--forcerun" in hint
+
+
+def test_a_benchmark_from_elsewhere_is_named_with_its_rows_and_what_matches_nothing(tmp_path):
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports/index.html").touch()
+    (tmp_path / "funnel.csv").write_text(f"{HEADER}\ngrades,failed,odd,2,1,{NOTHING}\n")
+    assert closing.summary(tmp_path, imported=True) == []
+    tables.write([{"id": "1"}, {"id": "2"}], "benchmark", tmp_path / "imported_benchmark.parquet")
+    long = "x" * 200_000
+    (tmp_path / "a.csv").write_text(f'row,reason\n1,"two\nlines"\n2,{long}\n')
+    (tmp_path / "b.csv").write_text("row,reason\n")
+    unmatched = [tmp_path / f"{name}.csv" for name in "abc"]
+    rules = {"grades": ["judge", "judge_plain_x_gpt"]}
+    reports, note, _, hint = closing.summary(tmp_path, True, unmatched, rules)
+    assert reports.endswith("imported_benchmark.parquet (2 rows)")
+    assert note == f"NOTE  2 rows of imported answers match nothing: {tmp_path / 'a.csv'}"
+    assert hint.endswith("--forcerun judge judge_plain_x_gpt")
 
 
 def test_calls_that_were_not_counted_are_told(tmp_path):

@@ -29,6 +29,17 @@ def config(monkeypatch):
     }
     raw["steps"]["check"]["model"] = "served"
     raw["steps"]["difficulty"] |= {"models": ["plain", "served"], "judge": "plain"}
+    raw["evaluation"] |= {
+        "models": ["smollm2", "plain"],
+        "imports": [
+            {
+                "model": "elsewhere",
+                "files": ["examples/dialogues.jsonl"],
+                "note": "given in May",
+                "price": {"input": 3},
+            },
+        ],
+    }
     return root.load(raw)
 
 
@@ -60,12 +71,33 @@ def test_a_report_says_what_its_model_is(config):
         "model": "plain",
         "note": "",
         "price": {"input": 1.0, "output": 2.0, "cached_input": 1.0},
+        "families": [
+            {
+                "model": "plain",
+                "family": "plain",
+                "roles": [
+                    {"role": role, "model": "plain", "family": "plain", "same_model": True}
+                    for role in ("filter", "filter judge")
+                ],
+            }
+        ],
+    }
+
+
+def test_answers_from_elsewhere_have_no_endpoint(config):
+    assert described.model(config, "elsewhere") == {
+        "name": "elsewhere",
+        "endpoint": "",
+        "model": "elsewhere",
+        "note": "given in May",
+        "price": {"input": 3.0, "output": 0.0, "cached_input": 3.0},
+        "families": [],
     }
 
 
 def test_prices_are_those_of_the_model_s_mode(config):
     assert described.prices(config)["batched"] == {"input": 0.5, "output": 1.0, "cached_input": 0.25}
-    assert described.prices(config).keys() == config.models.keys()
+    assert described.prices(config).keys() == config.models.keys() | {"elsewhere"}
 
 
 def test_notes_are_of_the_models_in_use_and_each_stands_once(config):

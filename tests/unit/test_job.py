@@ -105,3 +105,9 @@ def test_what_is_told_of_progress_goes_to_the_log_and_not_to_a_file_on_standard_
 
 def test_a_script_that_ends_itself_keeps_its_exit_code(run):
     assert run("raise SystemExit(7)")[0] == 7
+
+
+@pytest.mark.parametrize(("wants", "left"), [(True, True), (False, False)])
+def test_a_job_that_wants_to_run_again_leaves_a_token_for_its_rule(run, tmp_path, wants, left):
+    assert run(f"this.wants_again = {wants}")[0] == 0
+    assert (tmp_path / "results/.again/verify/0-of-1").exists() == left

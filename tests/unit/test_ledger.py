@@ -37,8 +37,7 @@ ROWS = st.lists(
 
 def counted(rows, name="pairs"):
     account = Stage(name)
-    for row in rows:
-        account.add(row)
+    account.add(rows)
     return account
 
 
@@ -194,6 +193,52 @@ def test_a_row_that_is_missing_is_noticed(inputs):
     tables.write([], "verified", inputs["verified"])
     with pytest.raises(UserError, match="verified was given 1 rows and has 0"):
         check(stages(inputs, 2, 1))
+
+
+def evaluation(tmp_path, domains=1, answers=(2, 2), panel=(2, 2, 2, 2)):
+    """Files with so many rows, as they are when the benchmark comes from elsewhere."""
+
+    def written(name, table, rows):
+        path = tmp_path / f"{name}.parquet"
+        tables.write([{"status": "ok", "reason": ""}] * rows, table, path)
+        return str(path)
+
+    return {
+        "benchmark": "benchmark.parquet",
+        "domains": [written("d", "domains", domains)] if domains else [],
+        **{
+            name: [written(f"{name}{n}", name, rows) for n, rows in enumerate(answers)]
+            for name in ("answers", "grades")
+        },
+        "panel": [written(f"p{n}", "grades", rows) for n, rows in enumerate(panel)],
+    }
+
+
+def test_a_benchmark_from_elsewhere_has_the_stages_of_the_evaluation_alone(tmp_path):
+    found = stages(evaluation(tmp_path, domains=2), pairs=3, asked=2)
+    check(found)
+    assert [(account.name, account.rows, expected) for account, expected in found] == [
+        ("domains", 2, 2),
+        ("answers", 4, 4),
+        ("grades", 4, 4),
+        ("panel", 8, 8),
+    ]
+    found = stages(evaluation(tmp_path, domains=0, panel=()), pairs=3, asked=2)
+    check(found)
+    assert [account.name for account, _ in found] == ["answers", "grades"]
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"domains": 1}, "domains was given 2 rows and has 1"),
+        ({"domains": 2, "panel": (2, 2, 2, 1)}, "panel was given 8 rows and has 7"),
+    ],
+)
+def test_domains_and_panel_have_to_add_up(tmp_path, more, says):
+    found = stages(evaluation(tmp_path, **more), pairs=3, asked=2)
+    with pytest.raises(UserError, match=says):
+        check(found)
 
 
 def test_a_stage_is_read_over_all_its_files(inputs):

@@ -158,7 +158,7 @@ def test_a_full_disk_stops_the_job(tmp_path, monkeypatch):
 
 
 def test_a_bug_of_ours_is_no_quiet_end(tmp_path, monkeypatch):
-    def broken(completion, schema):
+    def broken(*given):
         raise ZeroDivisionError
 
     monkeypatch.setattr(online.outcomes, "read", broken)

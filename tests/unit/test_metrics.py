@@ -5,13 +5,14 @@ import math
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from devqa import tables
 from devqa.errors import UserError
-from devqa.evaluation import metrics
+from devqa.evaluation import metrics, statistics
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "simpledevqa"
 LETTERS = {"A": "CORRECT", "B": "INCORRECT", "C": "NOT_ATTEMPTED"}
@@ -116,7 +117,65 @@ def test_slices_settings_and_order():
     assert groups == [(setting, *slice_) for setting in ("plain", "rag") for slice_ in slices]
 
 
+def test_slices_are_by_every_value_and_left_out_where_none_is_known():
+    benchmark = [bench(0, None) | {"domain": "web", "source": "a"}, bench(1) | {"domain": None}, bench(2, None, None)]
+    for row in benchmark:
+        row["difficulty"] = None
+    keys = [key[1:3] for key in scored(benchmark, run(["CORRECT"] * 3))]
+    assert list(dict.fromkeys(keys)) == [
+        ("all", ""),
+        ("language", "en"),
+        ("language", "unknown"),
+        ("domain", "unknown"),
+        ("domain", "web"),
+        ("source", "a"),
+        ("source", "unknown"),
+    ]
+
+
+def dialogues(rows=90):
+    """Rows of three to a dialogue in two languages that share dialogues, and three repeats of a run on them."""
+    benchmark = [bench(n, "zh" if n % 2 else "en") | {"dialogue_id": f"d{n // 3}"} for n in range(rows)]
+    generator = np.random.default_rng(1)
+    return benchmark, [run(generator.choice(FATES, size=rows), repeat=repeat) for repeat in (1, 2, 3)]
+
+
+def test_intervals_and_bounds_are_those_of_the_slice_clustered_by_dialogue():
+    benchmark, runs = dialogues()
+    got = scored(benchmark, *runs)
+    fates = [{row["id"]: metrics.fate(row, None) for row in answers} for answers, _ in runs]
+    for by_id, (_, grades) in zip(fates, runs, strict=True):
+        by_id |= {row["id"]: row["grade"] for row in grades}
+    codes = np.stack([statistics.encode(each, [row["id"] for row in benchmark]) for each in fates])[None]
+    for slice_, value, places in (("all", "", slice(None)), ("language", "zh", slice(1, None, 2))):
+        clusters = np.arange(90)[places] // 3
+        intervals = statistics.share_intervals(codes[..., places], clusters)[0]
+        limits = statistics.bounds(codes[..., places])[0]
+        for metric in metrics.METRICS:
+            row = got["plain", slice_, value, metric]
+            if metric in metrics.SHARES:
+                assert (row["mean"], row["low"], row["high"]) == pytest.approx(tuple(intervals[metric]))
+            else:
+                assert (row["low"], row["high"]) == (None, None)
+            assert (row["worst"], row["best"]) == limits.get(metric, (None, None))
+    alone = scored([{**row, "dialogue_id": None} for row in benchmark], *runs)
+    assert alone["plain", "all", "", "co"]["low"] != got["plain", "all", "", "co"]["low"]
+
+
+def test_without_ungraded_rows_worst_and_best_are_the_figure():
+    got = scored([bench(n) for n in range(3)], run(["CORRECT", "INCORRECT", "NOT_ATTEMPTED"]))
+    for metric in ("co", "cga", "f_score"):
+        row = got["plain", "all", "", metric]
+        assert row["worst"] == row["best"] == pytest.approx(row["mean"])
+
+
 def test_the_order_of_rows_changes_nothing():
+    benchmark, runs = dialogues(30)
+    turned = [tuple(part[::-1] for part in each) for each in runs[::-1]]
+    assert scored(benchmark, *runs) == scored(benchmark[::-1], *turned)
+
+
+def test_the_order_of_rows_of_one_repeat_changes_nothing():
     benchmark = [bench(n, "zh" if n % 2 else "en") for n in range(6)]
     answers, grades = run(["CORRECT", "INCORRECT", "refused", "CORRECT", "NOT_ATTEMPTED", "ungraded"])
     assert metrics.scores(benchmark, answers, grades) == metrics.scores(benchmark[::-1], answers[::-1], grades[::-1])
@@ -135,6 +194,16 @@ def test_unknown_tokens_are_left_out_of_averages():
         row |= dict.fromkeys(("input_tokens", "output_tokens", "reasoning_tokens"))
     got = overall([bench(n) for n in range(4)], (answers, grades))
     assert [got[name] for name in metrics.TOKENS] == [20, 2.5, 1, 22.5]
+
+
+def test_a_count_that_is_not_known_is_not_0():
+    answers, grades = run(["CORRECT", "CORRECT"])
+    answers[0] |= {"output_tokens": None, "reasoning_tokens": None}
+    got = overall([bench(0), bench(1)], (answers, grades))
+    assert [got[name] for name in metrics.TOKENS] == [10, 5, 2, 15]
+    answers[1] |= {"input_tokens": None}
+    got = overall([bench(0), bench(1)], (answers, grades))
+    assert [got[name] for name in metrics.TOKENS] == [10, 5, 2, None]
 
 
 def test_a_grade_of_an_unusable_answer_does_not_count():

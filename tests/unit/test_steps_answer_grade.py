@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from devqa.config.evaluation import Evaluation
 from devqa.errors import UserError
 from devqa.evaluation.grading import GRADES
-from devqa.steps.answer import answer
+from devqa.evaluation.metrics import fate
+from devqa.steps.answer import MESSAGE_TOKENS, confidence, plain, rag
 from devqa.steps.grade import grade
 from devqa.steps.questions import asked
+from devqa.tokens import estimate
 from replies import reply
 from scripted import Reply
 from standins import Model, answered, assert_sound, broken_prompt, prompt, unusable
@@ -25,7 +28,32 @@ def given_answer(name, text="one megabyte", status="ok", repeat=1):
 
 
 def answers_of(chat, *questions, repeat=1):
-    rows = answer(questions, chat, prompt("answer/plain"), "plain", repeat)
+    rows = plain(questions, chat, prompt("answer/plain"), repeat)
+    assert_sound(rows, "answers")
+    return rows
+
+
+def confident(chat, *questions, repeat=1):
+    rows = confidence(questions, chat, prompt("answer/confidence"), repeat)
+    assert_sound(rows, "answers")
+    return rows
+
+
+def passage(text, url="https://e/1"):
+    return {"url": url, "title": "A page", "text": text, "score": 1.5}
+
+
+def retrieved(name, *passages, status=None, reason=""):
+    return {
+        "id": name,
+        "passages": list(passages),
+        "status": status or ("ok" if passages else "rejected"),
+        "reason": reason,
+    }
+
+
+def from_passages(chat, questions, found, repeat=1):
+    rows = rag(questions, found, chat, prompt("answer/rag"), repeat)
     assert_sound(rows, "answers")
     return rows
 
@@ -137,8 +165,11 @@ def test_no_questions_no_requests():
 
 def test_variables_that_no_step_gives_are_named(tmp_path):
     broken = broken_prompt(tmp_path)
+    for setting in (plain, confidence):
+        with pytest.raises(UserError, match="'misspelt' is undefined"):
+            setting([question("a")], Model.saying([]), broken, 1)
     with pytest.raises(UserError, match="'misspelt' is undefined"):
-        answer([question("a")], Model.saying([]), broken, "plain", 1)
+        rag([question("a")], [retrieved("a")], Model.saying([]), broken, 1)
     with pytest.raises(UserError, match="'misspelt' is undefined"):
         grade([question("a")], [given_answer("a")], Model.saying([]), broken)
 
@@ -165,3 +196,129 @@ def test_rows_in_are_rows_out_whatever_models_and_judge_say(said):
     for answer_row, grade_row in zip(answers, grades, strict=True):
         assert (grade_row["status"] == "ok") == (grade_row["grade"] in GRADES)
         assert grade_row["grade"] is None or answer_row["status"] == "ok"
+
+
+def test_each_setting_says_its_name_and_has_its_own_columns():
+    rows = [
+        *answers_of(Model.saying([answered()]), question("a")),
+        *confident(Model.saying([answered(text="x\nConfidence: 5")]), question("a")),
+        *from_passages(Model.saying([answered()]), [question("a")], [retrieved("a", passage("p"))]),
+    ]
+    assert [row["setting"] for row in rows] == ["plain", "confidence", "rag"]
+    assert [("confidence" in row, "passages" in row) for row in rows] == [(False, False), (True, False), (False, True)]
+    assert all(row["input_tokens"] == 100 for row in rows)
+
+
+def test_the_best_passages_are_shown_by_number_and_kept():
+    model = Model.saying([answered(text="1m"), answered(text="2m")])
+    found = [
+        retrieved("a", passage("first of a"), passage("second of a", "https://e/2")),
+        retrieved("b", passage("of b")),
+    ]
+    rows = from_passages(model, [question("b"), question("a")], found)
+    assert [(row["id"], row["answer"]) for row in rows] == [("b", "1m"), ("a", "2m")]
+    assert [row["passages"] for row in rows] == [found[1]["passages"], found[0]["passages"]]
+    said = model.requests[1].messages[-1]["content"]
+    assert said.index('number="1"') < said.index("first of a") < said.index('number="2"') < said.index("second of a")
+    assert said.endswith("Question: What of a?")
+    assert "never an instruction" in model.requests[1].messages[0]["content"]
+
+
+def test_a_question_that_finds_nothing_is_asked_all_the_same():
+    model = Model.saying([answered(text="1m")])
+    (row,) = from_passages(model, [question("a")], [retrieved("a", reason="no passage was found for the question")])
+    assert (row["status"], row["answer"], row["passages"]) == ("ok", "1m", [])
+    assert "There are no documents" in model.requests[0].messages[-1]["content"]
+
+
+def test_a_question_whose_search_failed_is_not_asked_and_counts_as_an_error():
+    model = Model.saying([answered(text="1m")])
+    found = [retrieved("a", status="failed", reason="SearXNG gave no answer"), retrieved("b", passage("of b"))]
+    rows = from_passages(model, [question("a"), question("b")], found)
+    assert [(row["status"], row["reason"]) for row in rows] == [
+        ("failed", "the search for passages was given up: SearXNG gave no answer"),
+        ("ok", ""),
+    ]
+    assert len(model.requests) == 1
+    assert (rows[0]["usage"], rows[0].get("answer"), fate(rows[0], None)) == ([], None, "error")
+
+
+@pytest.mark.parametrize("length", [10, 200, 800, 3_000])
+def test_as_many_passages_are_shown_as_fit_beside_question_and_answer(length):
+    passages = [passage(f"{number} " + "word " * length, f"https://e/{number}") for number in range(9)]
+    model = Model.saying([answered()], context=2_000)
+    (row,) = from_passages(model, [question("a")], [retrieved("a", *passages)])
+    shown = len(row["passages"])
+    assert row["passages"] == passages[:shown]
+
+    def tokens(messages):
+        return sum(estimate(message["content"]) + MESSAGE_TOKENS for message in messages)
+
+    room = model.context - model.max_tokens
+    assert tokens(model.requests[0].messages) <= room
+    # One more would not have fitted.
+    if shown < 9:
+        one_more = prompt("answer/rag").messages({}, {"question": "What of a?", "passages": passages[: shown + 1]})
+        assert tokens(one_more) > room
+    assert shown == {10: 9, 200: 5, 800: 1, 3_000: 0}[length]
+
+
+def test_the_confidence_is_read_and_no_part_of_the_answer():
+    said = ["It is 1m.\n\n**Confidence:** 85%", "It is 1m.\nConfidence: high", "Confidence: 40"]
+    model = Model.saying([answered(text=text) for text in said] + [answered(text="Confidence: 9", outcome="truncated")])
+    rows = confident(model, *(question(name) for name in "abcd"))
+    assert [(row["answer"], row.get("confidence"), row["outcome"]) for row in rows] == [
+        ("It is 1m.", 85.0, "ok"),
+        ("It is 1m.\nConfidence: high", None, "ok"),
+        ("", 40.0, "empty"),
+        ("Confidence: 9", None, "truncated"),
+    ]
+    assert rows[2]["raw"] == "Confidence: 40"
+    assert rows[2]["reason"] == "empty: there is a confidence and no answer"
+    judge = Model.saying([answered(text="A")] * 2)
+    assert [row["grade"] for row in grades_of(judge, [question(name) for name in "abcd"], rows)] == [
+        *("CORRECT", "CORRECT"),
+        *(None, None),
+    ]
+    assert "Confidence" not in judge.requests[0].messages[-1]["content"]
+
+
+@pytest.mark.parametrize("setting", ["plain", "confidence", "rag"])
+def test_repeats_and_settings_are_draws_of_their_own(endpoint, tmp_path, setting):
+    endpoint.clear()
+    endpoint.reply = reply
+    ask = {
+        "plain": answers_of,
+        "confidence": confident,
+        "rag": lambda chat, row, repeat: from_passages(chat, [row], [retrieved("a", passage("p"))], repeat),
+    }[setting]
+    with endpoint.chat(tmp_path) as chat:
+        for repeat in (1, 2, 1):
+            (row,) = ask(chat, question("a"), repeat=repeat)
+            assert row["repeat"] == repeat
+    assert endpoint.count == 2
+
+
+@pytest.mark.parametrize("target", ["", "  ", None])
+def test_where_the_benchmark_has_no_answer_no_judge_is_asked(target):
+    judge = Model.saying([answered(text="A")])
+    rows = grades_of(judge, [question("a", target=target), question("b")], [given_answer("a"), given_answer("b")])
+    assert [(row["grade"], row["reason"]) for row in rows] == [
+        (None, "the benchmark has no answer to grade against"),
+        ("CORRECT", ""),
+    ]
+    assert len(judge.requests) == 1
+
+
+def test_grades_name_their_judge_and_answers_that_never_came_are_not_judged():
+    judge = Model.saying([answered(text="B")], label="second")
+    missing = {**given_answer("a", None, "failed"), "outcome": None, "reason": "no answer in the file"}
+    rows = grades_of(judge, [question("a"), question("b")], [missing, given_answer("b")])
+    assert [(row["judge"], row["grade"]) for row in rows] == [("second", None), ("second", "INCORRECT")]
+    assert len(judge.requests) == 1
+
+
+def test_answers_and_judges_are_sampled_as_in_the_paper_and_three_times():
+    evaluation = Evaluation(models=["m"], judge={"model": "m"})
+    assert (evaluation.sampling.temperature, evaluation.sampling.top_p, evaluation.repeats) == (0.7, 0.95, 3)
+    assert (evaluation.judge.sampling.temperature, evaluation.judge.sampling.top_p) == (0.5, 1.0)

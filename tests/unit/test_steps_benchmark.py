@@ -1,10 +1,12 @@
 """rated → merged and benchmark."""
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from devqa.steps.benchmark import benchmark, cited_urls, merged
+from devqa.steps.benchmark import benchmark, cited_urls, filter_grades, merged
+from devqa.tables import SCHEMAS
 from standins import assert_sound
 
 QUESTION = "What is the default value of client_max_body_size in nginx?"
@@ -123,9 +125,26 @@ def test_every_row_stays_and_merging_goes_to_kept_pairs_of_the_same_language(row
 
 def test_rows_of_the_benchmark_carry_their_provenance():
     models, prompts = [{"step": "check", "model": "m", "endpoint": "e"}], [{"step": "check", "sha256": "0"}]
-    rows = benchmark([rated("a"), rated("b")], {"a": ["https://e/1"]}, models, prompts)
+    grades = {"a": [{"model": "gpt", "grade": "CORRECT"}], "b": []}
+    rows = benchmark([rated("a"), rated("b")], {"a": ["https://e/1"]}, grades, models, prompts)
     assert [(row["id"], row["evidence_urls"]) for row in rows] == [("a", ["https://e/1"]), ("b", [])]
     assert all(row["models"] == models and row["prompts"] == prompts for row in rows)
+    assert [(row["filtered"], row["domain"]) for row in rows] == [(grades["a"], None), ([], None)]
+    pa.Table.from_pylist(rows, schema=SCHEMAS["benchmark"])
+
+
+def test_a_row_has_the_filter_models_grades_of_the_pair_that_is_kept():
+    tried = [rated("b"), rated("a"), rated("c", "Another question altogether?")]
+    for row, grade in zip(tried, ("CORRECT", "INCORRECT", None), strict=True):
+        row["attempts"] = [
+            {"model": label, "grade": grade, "answer": "x", "outcome": "ok"} for label in ("gpt", "qwen")
+        ]
+    kept = [row for row in merged(tried, 0.8) if row["status"] == "ok"]
+    rows = benchmark(kept, {}, filter_grades(tried), [], [])
+    assert {row["id"]: row["filtered"] for row in rows} == {
+        "a": [{"model": "gpt", "grade": "INCORRECT"}, {"model": "qwen", "grade": "INCORRECT"}],
+        "c": [{"model": "gpt", "grade": None}, {"model": "qwen", "grade": None}],
+    }
 
 
 def test_an_address_that_several_cited_passages_share_stands_once():

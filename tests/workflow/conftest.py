@@ -155,6 +155,8 @@ def finished(endpoint, tmp_path_factory) -> Project:
     folder = copy_of_the_project(tmp_path_factory.mktemp("finished") / "project")
     write_dialogues(folder / "mine/dialogues.jsonl", range(30))
     sources = {"mine": {"path": "mine/dialogues.jsonl", "shards": 2}}
+    # A test before this may have left replies of its own.
+    endpoint.reply = reply
     project = Project(folder, endpoint, configuration(endpoint, dialogues=sources))
     run = project.run()
     assert run.code == 0, run.output

@@ -1,6 +1,7 @@
 """The bill before a run against what the run then sends and costs, with real Snakemake."""
 
 import base64
+import itertools
 import json
 import os
 import re
@@ -8,19 +9,21 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from replies import reply
+from replies import reply, step_of
 from scripted import Reply
 from workflow.conftest import Project, write_dialogues
 
 PRICE = {"input": 1.0, "output": 4.0}
 # A line of the table: step, model, requests, cached, to send, input, output, USD, low to high, basis.
 LINE = re.compile(
-    r"^(?P<step>[a-z]+(?: judge)?) +(?P<model>[A-Za-z]\w*)? +(?P<requests>[\d,]+) +(?P<cached>[\d,]+) +"
-    r"(?P<sent>[\d,]+) .*?(?P<low>[\d.,]+) to (?P<high>[\d.,]+) +(?P<basis>[a-z]+)$",
+    r"^(?P<step>[a-z]+(?: (?:judge|rag|confidence|agentic))?) +(?P<model>[A-Za-z]\w*)? +"
+    r"(?P<requests>[\d,]+) +(?P<cached>[\d,]+) +(?P<sent>[\d,]+) .*?"
+    r"(?P<low>[\d.,]+) to (?P<high>[\d.,]+) +(?P<basis>[a-z]+)$",
     re.MULTILINE,
 )
 
@@ -95,7 +98,7 @@ def test_an_edited_prompt_is_billed_to_the_request_and_needs_no_key(project):
     till = Till(project)
     assert project.run(environment={"NO_SUCH_KEY": "sk-for-the-test"}).code == 0
     assert project.asked() == {"check": 90}
-    assert bill.holds(till.usd)
+    assert bill.holds(till.usd), bill.text
 
 
 @pytest.mark.slow
@@ -112,7 +115,44 @@ def test_a_new_model_is_billed(project):
     asked = project.asked()
     assert asked["answer"] == 180
     assert asked["judge"] <= bill.sent("judge") <= 180
-    assert bill.holds(till.usd)
+    assert bill.holds(till.usd), bill.text
+
+
+@pytest.mark.slow
+def test_settings_domains_and_a_panel_are_billed_to_the_request(project):
+    priced(project)
+    project.config["evaluation"] |= {
+        "settings": ["plain", "rag", "confidence"],
+        "model_settings": {"weak": ["plain", "rag"]},
+        "panel": ["worker"],
+        "domains": {"model": "worker", "names": {"tools": "", "web": ""}},
+    }
+    bill = Bill(project)
+    assert project.endpoint.count == 0
+    # Two repeats of ninety questions: weak and strong with passages, strong with a confidence.
+    assert {step: bill.sent(step) for step in ("domains", "answer", "answer rag", "answer confidence")} == {
+        "domains": 90,
+        "answer": 0,
+        "answer rag": 360,
+        "answer confidence": 180,
+    }
+    # The judge sees the new answers, the panel all: two repeats of a plain answer are alike.
+    assert bill.sent("judge") == 540 + 180 + 540
+    till = Till(project)
+    alike = project.endpoint.reply
+    numbers = itertools.count()
+
+    def different(body: dict[str, Any]) -> Reply:
+        said = alike(body)
+        answers = step_of(body) in ("answer", "rag", "confidence")
+        return replace(said, text=f"{next(numbers)} {said.text}") if answers else said
+
+    project.endpoint.reply = different
+    run = project.run()
+    assert run.code == 0, run.output
+    assert project.endpoint.count == number(bill.lines["all", None]["sent"]) == bill.most
+    assert project.asked() == {"domains": 90, "rag": 360, "confidence": 180, "judge": 1260}
+    assert bill.holds(till.usd), bill.text
 
 
 @pytest.mark.slow
@@ -128,7 +168,7 @@ def test_a_new_dialogue_is_billed(project):
     asked = project.asked()
     assert asked["queries"] == 1
     assert asked.total() <= bill.most
-    assert bill.holds(till.usd)
+    assert bill.holds(till.usd), bill.text
 
 
 @pytest.mark.slow
@@ -144,7 +184,7 @@ def test_answers_that_are_gone_are_billed_again(project):
     asked = project.asked()
     assert asked["answer"] == 360
     assert asked.total() <= bill.most
-    assert bill.holds(till.usd)
+    assert bill.holds(till.usd), bill.text
 
 
 @pytest.mark.slow
@@ -183,7 +223,7 @@ def test_a_fresh_project_is_estimated_and_marked(fresh):
     asked = fresh.asked()
     assert asked["queries"] == 6
     assert asked.total() <= bill.most
-    assert bill.holds(till.usd)
+    assert bill.holds(till.usd), bill.text
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 from workflow.conftest import dialogue, write_dialogues
 
 BEFORE_VERIFY = {"ingest_mine", "corpus", "queries", "search", "fetch", "clean", "condense", "generate", "check"}
-EVALUATION = {"answer", "judge", "score", "report", "index", "funnel"}
+EVALUATION = {"answer", "judge", "score", "compare", "report", "index", "funnel"}
 FROM_VERIFY = {"verify", "review", "difficulty", "benchmark", *EVALUATION}
 ASKING = {"queries", "condense", "generate", "check", "verify", "difficulty", "answer", "judge"}
 
@@ -89,7 +89,7 @@ def test_a_new_model_is_the_only_one_that_is_asked(project):
     project.config["evaluation"]["models"].append("new")
     run = project.run()
     assert run.code == 0, run.output
-    assert run.rules == {"answer": 2, "judge": 1, "score": 1, "report": 1, "index": 1, "funnel": 1}
+    assert run.rules == {"answer": 2, "judge": 1, "score": 1, "compare": 1, "report": 1, "index": 1, "funnel": 1}
     # Two samples of each answer; they are the same here, so the judge sees each once.
     assert project.asked() == {"answer": 180, "judge": 90}
     assert {body["model"] for body in project.endpoint.requests} <= {"new", "judge"}

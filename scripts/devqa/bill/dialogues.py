@@ -41,6 +41,10 @@ class Dialogues:
     read: bool
 
 
+# Where the benchmark comes from elsewhere.
+NONE = Dialogues(0, 0, 0, True)
+
+
 def ingested(jobs: Sequence[Planned], config: Mapping[str, Any], folder: Path) -> tuple[list[Planned], Dialogues]:
     """The dialogues of all sources, and `jobs` in which those that ask about dialogues alone can be counted exactly.
 

@@ -99,8 +99,8 @@ def cost(line: Line, own: Spent | None, others: Spent | None, size: Size, price:
 
 
 def _step(line: Line) -> str:
-    """Difficulty has models that answer, and one that judges them."""
-    return "difficulty judge" if (line.rule, line.role) == ("difficulty", "judge") else line.rule
+    """Difficulty has models that answer, and one that judges them; answers are given in several settings."""
+    return line.rule if line.role in (line.rule, "answer") else f"{line.rule} {line.role}"
 
 
 def _of(requests: Iterable[Missing], own: Spent | None, others: Spent | None, usual_answer: float) -> Usage:

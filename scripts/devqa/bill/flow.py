@@ -9,10 +9,10 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from devqa.bill.dialogues import Dialogues
-from devqa.bill.meter import Altered, Missing, Reading
+from devqa.bill.meter import GOES_ON, IN_ROUNDS, Altered, Missing, Reading
 from devqa.bill.plan import Planned
 from devqa.bill.rates import Rates
 from devqa.bill.spent import Earlier
@@ -21,14 +21,15 @@ from devqa.recipe import asked_models
 Basis = Literal["exact", "present", "earlier", "paper"]
 Group = Sequence[tuple[Planned, list[Reading]]]
 
-# In the order in which data flows: the first three write texts, the next three choose among pairs.
-RULES = ("queries", "condense", "generate", "check", "verify", "difficulty", "answer", "judge")
+# In the order in which data flows: the first three write texts, the next three choose among pairs. Jobs of the last
+# three each ask about all rows of the benchmark.
+RULES = ("queries", "condense", "generate", "check", "verify", "difficulty", "domains", "answer", "judge")
 WRITING, CHOOSING = RULES[:3], RULES[3:6]
 
 
 @dataclass
 class Line:
-    """What one model is asked at one step, in one part.
+    """What one model is asked at one step, in one part. Answers have a part for each setting.
 
     Attributes:
         asked: how it is asked (`devqa.config.models.asked_with`).
@@ -63,15 +64,30 @@ class Line:
         return len(self.sure) + len(self.likely) + self.most
 
 
+class _Given(NamedTuple):
+    """Answers of one model in one setting: probably new, as before, and new at most."""
+
+    sent: float
+    cached: float
+    most: float
+    bases: set[Basis]
+
+
 def flow(
-    measured: Group, dialogues: Dialogues, rates: Rates, earlier: Earlier, config: Mapping[str, Any]
+    measured: Group,
+    dialogues: Dialogues,
+    rates: Rates,
+    earlier: Earlier,
+    config: Mapping[str, Any],
+    rows: int | None = None,
 ) -> list[Line]:
     """What each model is asked at each step.
 
     Args:
         measured: the jobs that will run, each with its readings (none where its input is not there).
+        rows: how many rows of the benchmark each model is asked, where that is known (`bill.benchmark.asked_rows`).
     """
-    stream = _Stream(dialogues, rates, earlier, config)
+    stream = _Stream(dialogues, rates, earlier, config, rows)
     lines: list[Line] = []
     for rule in RULES:
         if group := [(job, readings) for job, readings in measured if job.rule == rule]:
@@ -82,11 +98,14 @@ def flow(
 class _Stream:
     """What has come down to a step from those before it."""
 
-    def __init__(self, dialogues: Dialogues, rates: Rates, earlier: Earlier, config: Mapping[str, Any]):
+    def __init__(
+        self, dialogues: Dialogues, rates: Rates, earlier: Earlier, config: Mapping[str, Any], asked: int | None
+    ):
         self._dialogues = dialogues
         self._rates = rates
         self._earlier = earlier
         self._config = config
+        self._asked = asked
         self._renewed = 0.0 if dialogues.read else float(dialogues.new)
         self._renewed_most = dialogues.altered
         self._opened = 0
@@ -95,8 +114,9 @@ class _Stream:
         self._settled = not dialogues.altered
         self._shards = sum(source["shards"] for source in config["dialogues"].values())
         self._seen: set[tuple[str, str, str]] = set()
-        self._answers: dict[str, Line] = {}
-        self._other_answers: Counter[str] = Counter()
+        # By model, and the part that it plays in its setting.
+        self._answers: dict[tuple[str, str], _Given] = {}
+        self._other_answers: Counter[tuple[str, str]] = Counter()
 
     def step(self, rule: str, group: Group) -> list[Line]:
         """The lines of one rule, from its jobs and what has come down to it; passes on what comes of them."""
@@ -130,39 +150,59 @@ class _Stream:
 
     def _reckon(self, line: Line, present: Group, missing: Group) -> None:
         """Add what the text of is not known: for renewed dialogues and opened pairs, and where no input is there."""
-        # Each job with a model's answers asks about all dialogues; all shards of another step together do so.
-        answering = line.rule == "answer"
+        # Each of these jobs asks about all rows of the benchmark; all shards of another step together do so.
+        whole = line.rule in ("answer", "domains")
+        if whole and self._asked is not None:
+            self._reckon_rows(line, present, missing, self._asked)
+            return
         if present:
             there = sum(len(each.cached) for _, readings in present for each in _own(readings, line))
             opened = min(self._opened, max(0, self._rows - _rows(present))) * self._times(line)
-            most = (self._renewed_most * self._most(line) + opened) * (len(present) if answering else 1)
+            most = (self._renewed_most * self._most(line) + opened) * (len(present) if whole else 1)
             line.cached -= there * self._replaced
             line.further += min(there * self._share, most)
             line.most += most
         if missing:
-            jobs = len(missing) if answering else len(missing) / self._shards
-            expected = self._rates.requests[line.rule] * self._dialogues.count * jobs
-            expected *= self._times(line) if line.rule == "difficulty" else 1
-            self._expect(line, expected, self._dialogues.count * self._most(line) * max(1, jobs))
+            jobs = len(missing) if whole else len(missing) / self._shards
+            expected = self._rates.requests[_rate(line)] * self._dialogues.count * jobs
+            expected *= self._times(line) if line.rule == "difficulty" else self._turns(line)
+            self._expect(line, expected, self._dialogues.count * self._most(line) * max(1, jobs), self._basis(line))
 
-    def _expect(self, line: Line, expected: float, most: float) -> None:
+    def _reckon_rows(self, line: Line, present: Group, missing: Group, rows: int) -> None:
+        """Add what is asked about `rows` questions that are known, and shown what is still to be found with them."""
+        reworded = [_own(readings, line) for job, readings in present if job.unsettled]
+        there = sum(len(reading.cached) for readings in reworded for reading in readings)
+        line.cached -= there
+        line.further += there
+        line.most += len(reworded) * rows * self._times(line) if line.role == IN_ROUNDS else there
+        if missing:
+            asked = rows * len(missing)
+            self._expect(line, asked * self._turns(line), asked * self._times(line), "present")
+
+    def _expect(self, line: Line, expected: float, most: float, basis: Basis) -> None:
         """Add `expected` requests of which nothing is there yet. What is asked as before, the cache may know."""
         cached = min(expected * (1 - self._share), self._kept(line))
         line.cached += cached
         line.further += expected - cached
         line.most += max(most, expected)
-        line.bases.add("earlier" if line.rule in self._rates.earlier else "paper")
+        line.bases.add(basis)
+
+    def _basis(self, line: Line) -> Basis:
+        """What requests are reckoned on that nothing is there of."""
+        return "earlier" if _rate(line) in self._rates.earlier else "paper"
 
     def _reckon_judge(self, line: Line, jobs: Group) -> None:
         """A judge is asked about every answer that is new to it."""
-        settings = len(self._config["evaluation"]["settings"])
         for job, readings in jobs:
-            given = self._answers.get(job.wildcards["model"])
-            if given is None or job.basis == "exact":
+            given = self._answers.get(_answering(job))
+            if job.basis == "exact":
                 continue
-            sent, cached, most = (number / settings for number in (given.sent, given.cached, given.sent_most))
+            if given is None:
+                self._reckon_imported(line, job, readings)
+                continue
+            sent, cached, most, _ = given
             line.further += sent
-            line.most += max(most, self._other_answers[given.label] / settings, cached if job.unsettled else 0)
+            line.most += max(most, self._other_answers[_answering(job)], cached if job.unsettled else 0)
             line.bases |= given.bases - {"exact"} or {"present"}
             if readings:
                 line.cached -= sum(len(each.cached) for each in readings) * sent / max(1.0, sent + cached)
@@ -172,8 +212,18 @@ class _Stream:
                 line.further += cached - known
                 line.most += cached
 
+    def _reckon_imported(self, line: Line, job: Planned, readings: Sequence[Reading]) -> None:
+        """Add what a judge is asked about answers from elsewhere that wait for a benchmark which is yet to be built."""
+        if not readings:
+            repeats = len(job.output["grades"])
+            rows = self._dialogues.count * repeats
+            self._expect(line, self._rates.requests[_rate(line)] * rows, rows * self._most(line), self._basis(line))
+
     def _pass_on(self, rule: str, group: Group, lines: Sequence[Line]) -> None:
         """Take note of what becomes of this rule's tables."""
+        if rule == "domains":
+            # No later step asks about them.
+            return
         every = self._dialogues.count
         altered = [readings[0].altered if readings else None for _, readings in group]
         unknown = None in altered
@@ -190,10 +240,28 @@ class _Stream:
             self._renewed_most = every if unknown else self._renewed_most
             self._rows = max(self._rows, _rows(group))
         elif rule == "answer":
-            self._answers = {line.label: line for line in lines}
+            self._answers = {(line.label, line.role): self._given(line, group) for line in lines}
             for (job, _), each in zip(group, altered, strict=True):
-                self._other_answers[job.wildcards["model"]] += each.rows if each else 0
+                self._other_answers[_answering(job)] += each.rows if each else 0
         self._renewed_most = max(self._renewed_most, math.ceil(self._renewed))
+
+    def _given(self, line: Line, group: Group) -> _Given:
+        """The answers of `line`: one for each request, but one for each conversation where there are rounds."""
+        if line.role != IN_ROUNDS:
+            return _Given(line.sent, line.cached, line.sent_most, line.bases)
+        most = (
+            self._dialogues.count * self._config["steps"]["generate"]["pairs"] if self._asked is None else self._asked
+        )
+        rows = sum(
+            len(readings[0].keys) if readings and (self._settled or job.basis == "exact") else most
+            for job, readings in group
+            if _plays(job, line)
+        )
+        # A conversation lacks one answer, and what may come after that.
+        after = sum(each.further for _, readings in group for each in _own(readings, line))
+        lacking = len(line.sure) + len(line.likely) + max(0.0, line.further - after) / self._turns(line)
+        sent = min(lacking, rows)
+        return _Given(sent, min(line.cached, rows - sent), min(line.sent_most, rows), line.bases)
 
     @property
     def _share(self) -> float:
@@ -214,7 +282,13 @@ class _Stream:
         """How often one pair is asked about."""
         if line.rule == "difficulty" and line.role == "judge":
             return len(self._config["steps"]["difficulty"]["models"])
+        if line.role == IN_ROUNDS:
+            return self._config["evaluation"]["agentic"]["rounds"] + 1
         return 2 if line.rule == "verify" else 1
+
+    def _turns(self, line: Line) -> float:
+        """How often one question is probably asked about, where nothing is there: once, but for rounds."""
+        return sum(GOES_ON**number for number in range(self._times(line))) if line.role == IN_ROUNDS else 1
 
     def _most(self, line: Line) -> int:
         """How many requests one dialogue leads to at most."""
@@ -234,7 +308,18 @@ def _lines(group: Group) -> Iterator[Line]:
 
 
 def _plays(job: Planned, line: Line) -> bool:
-    return any(asked["label"] == line.label for asked in asked_models(job.recipe))
+    return any((asked["role"], asked["label"]) == (line.role, line.label) for asked in asked_models(job.recipe))
+
+
+def _answering(job: Planned) -> tuple[str, str]:
+    """The model whose answers a job gives or grades, and the part that it plays; of no use for imported ones."""
+    setting = job.wildcards.get("setting", "plain")
+    return job.wildcards.get("model", ""), "answer" if setting == "plain" else setting
+
+
+def _rate(line: Line) -> str:
+    """The rule whose rate tells how often this is asked: once for each row of the benchmark."""
+    return "answer" if line.rule in ("domains", "judge") else line.rule
 
 
 def _own(readings: Sequence[Reading], line: Line) -> list[Reading]:
@@ -244,4 +329,4 @@ def _own(readings: Sequence[Reading], line: Line) -> list[Reading]:
 def _rows(group: Group) -> int:
     """The rows that come to a step: what its first question is asked about, in all shards or by one model."""
     rows = [len(readings[0].keys) for job, readings in group if readings]
-    return max(rows, default=0) if group[0][0].rule == "answer" else sum(rows)
+    return max(rows, default=0) if group[0][0].rule in ("answer", "domains") else sum(rows)

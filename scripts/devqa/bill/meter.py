@@ -6,6 +6,7 @@ rest nothing is sent. Its tables go to a temporary folder.
 
 import filecmp
 import functools
+import itertools
 import runpy
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +29,10 @@ from devqa.tokens import estimate
 
 SCRIPTS = Path(__file__).resolve().parents[2]
 # Columns that go into no request of a later step.
-_NEVER_ASKED_ABOUT = frozenset({"outcome", "raw", "usage", "references", "supports", "passages"})
+_NEVER_ASKED_ABOUT = frozenset({"outcome", "raw", "usage", "references", "supports", "passages", "tool_calls"})
+# The part in which a model is asked in rounds, and how many conversations go on after a round where nothing tells.
+IN_ROUNDS = "agentic"
+GOES_ON = 0.7
 
 
 class Missing(NamedTuple):
@@ -168,13 +172,13 @@ def measured(job: Planned, config: Mapping[str, Any]) -> list[Reading]:
 
 def _measured(job: Planned, config: Mapping[str, Any]) -> list[Reading]:
     noted: list[_Asked] = []
+    lacking: list[int] = []
     with tempfile.TemporaryDirectory(prefix="devqa-bill-") as folder:
-        output = _moved(job.output, Path(folder))
-        runpy.run_path(
-            str(SCRIPTS / f"{job.rule}.py"), init_globals={"snakemake": _stand_in(job, config, output, noted)}
-        )
-        altered = _altered(_flat(output), _flat(job.output))
-    further = list(_further(noted))
+        output = moved(job.output, Path(folder))
+        run_script(job, config, output, noted, lacking)
+        altered = _altered(flat(output), flat(job.output))
+    in_rounds = bool(noted) and noted[0].meter.role == IN_ROUNDS
+    further = list(_further_in_rounds(noted, lacking) if in_rounds else _further(noted))
     complete = not any(most for _, most in further)
     return [
         Reading(
@@ -211,8 +215,44 @@ def _further(noted: Sequence[_Asked]) -> Iterator[tuple[float, int]]:
             yield len(before.missing) * share, len(before.missing)
 
 
+def _further_in_rounds(noted: Sequence[_Asked], lacking: Sequence[int]) -> Iterator[tuple[float, int]]:
+    """The same for conversations in rounds, of which each call of `ask` is one.
+
+    A conversation without its answer in one round may go on to the last, and so may one that lacks what it would be
+    told: `lacking` has the number of the call, counted from 0, that each of these waits for.
+    """
+    expected, most = 0.0, 0
+    yield from [(expected, most)] * bool(noted)
+    for number, (before, asked) in enumerate(itertools.pairwise(noted), 1):
+        waiting = lacking.count(number)
+        answered = len(before.keys) - len(before.missing)
+        share = min(1.0, (len(asked.keys) + waiting) / answered) if answered else GOES_ON
+        expected = (expected + len(before.missing)) * share + waiting
+        most += len(before.missing) + waiting
+        yield expected, most
+
+
+def run_script(
+    job: Planned,
+    config: Mapping[str, Any],
+    output: Mapping[str, Files],
+    noted: list[_Asked],
+    lacking: list[int] | None = None,
+) -> None:
+    """Run the job's script with a meter in place of a model; its tables go to `output`, what it asks to `noted`.
+
+    `lacking` gets the number of a call of `ask` for each conversation that can't come to it, because it needs what is
+    not there and nothing may be sent for it.
+
+    Raises:
+        UserError: an input or the cache can't be read, a prompt can't be rendered.
+    """
+    stand_in = _stand_in(job, config, output, noted, [] if lacking is None else lacking)
+    runpy.run_path(str(SCRIPTS / f"{job.rule}.py"), init_globals={"snakemake": stand_in})
+
+
 def _stand_in(
-    job: Planned, config: Mapping[str, Any], output: Mapping[str, Files], noted: list[_Asked]
+    job: Planned, config: Mapping[str, Any], output: Mapping[str, Files], noted: list[_Asked], lacking: list[int]
 ) -> SimpleNamespace:
     """What the script takes for Snakemake's object (see `devqa.job`)."""
     return SimpleNamespace(
@@ -226,10 +266,11 @@ def _stand_in(
         config=dict(config),
         scriptdir=str(SCRIPTS),
         chat=functools.partial(Meter, noted),
+        lacks=lambda: lacking.append(len(noted)),
     )
 
 
-def _moved(files: Mapping[str, Files], folder: Path) -> dict[str, Files]:
+def moved(files: Mapping[str, Files], folder: Path) -> dict[str, Files]:
     """The same names with files in `folder`."""
     return {
         name: str(folder / name)
@@ -239,7 +280,8 @@ def _moved(files: Mapping[str, Files], folder: Path) -> dict[str, Files]:
     }
 
 
-def _flat(files: Mapping[str, Files]) -> list[str]:
+def flat(files: Mapping[str, Files]) -> list[str]:
+    """The files without their names."""
     return [path for paths in files.values() for path in ([paths] if isinstance(paths, str) else paths)]
 
 

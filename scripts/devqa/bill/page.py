@@ -24,8 +24,8 @@ _COLUMNS = (
 _BASES: tuple[Basis, ...] = ("paper", "earlier", "present", "exact")
 _MEANINGS: dict[Basis, str] = {
     "exact": "the step's tables are there and stay as they are: these very requests will be sent.",
-    "present": "tables before the step will be made again, or answers before it are not there yet: counted on what "
-    "there is.",
+    "present": "tables before the step will be made again, or tables or answers before it are not there yet: counted "
+    "on what there is.",
     "earlier": "the step's tables are not there yet: reckoned from {count:,} dialogues at the rates of earlier runs.",
     "paper": "the step's tables are not there yet: reckoned from {count:,} dialogues at the rates of SimpleDevQA.",
 }
@@ -123,9 +123,22 @@ def _notes(costs: Sequence[Cost], dialogues: Dialogues, config: Mapping[str, Any
     yield from _models(costs, config)
     if sent and (budget := config["budget_usd"]):
         yield _budget(budget, total(costs))
-    steps = {cost.step for cost in costs}
-    if resting := [rule for rule in RULES if rule not in steps]:
+    # Several lines may belong to one step.
+    steps = {cost.step.split()[0] for cost in costs}
+    if resting := [rule for rule in _configured(config) if rule not in steps]:
         yield f"Nothing to ask at: {', '.join(resting)}."
+
+
+def _configured(config: Mapping[str, Any]) -> list[str]:
+    """The steps that the configuration has."""
+    evaluation = config["evaluation"]
+    rules = RULES if evaluation["benchmark"] is None else RULES[RULES.index("domains") :]
+    wanted = {
+        "domains": evaluation["domains"],
+        "answer": evaluation["models"],
+        "judge": evaluation["judge"] or evaluation["panel"],
+    }
+    return [rule for rule in rules if wanted.get(rule, True)]
 
 
 def _models(costs: Sequence[Cost], config: Mapping[str, Any]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Which jobs that ask models the configuration has, and which of them Snakemake would run now.
+"""Which jobs the configuration has that ask models or read tables from elsewhere, and which Snakemake would run now.
 
 The one module that knows Snakemake's Python API (https://snakemake.readthedocs.io/en/stable/api_reference/snakemake_api.html):
 a dry-run of the whole workflow, of which nothing is printed and nothing but Snakemake's own folder is touched.
@@ -8,7 +8,7 @@ import ast
 import json
 import logging
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,20 +25,24 @@ if TYPE_CHECKING:
 
 Basis = Literal["exact", "present", "missing"]
 Files = str | list[str]
+# The scripts that read tables from elsewhere, which like the dialogues can be read for the bill (`bill.benchmark`).
+IMPORTING = ("import_benchmark", "import_answers")
 
 
 @dataclass(frozen=True)
 class Planned:
-    """One job that asks models.
+    """One job that asks models, or reads tables from elsewhere.
 
     Attributes:
+        rule: what it does, by the name of its script: several rules may share one.
         input, output: the files by name, as the rule's script sees them; a list where the rule has one.
         recipe: the rule's param, see `devqa.recipe`.
         runs: Snakemake would run it now.
         basis: what its requests can be counted on. `exact`: its inputs are there and stay as they are. `present`:
             they are there, but a job that will run makes them again. `missing`: one is not there.
         unsettled: a job before it that asks no model will run with other code, options or data, and may make other
-            rows although no answer changes. Reading the dialogues does not count.
+            rows although no answer changes. Reading dialogues, or tables from elsewhere, does not count.
+        pending: those of its inputs that are not there or will be made again.
     """
 
     rule: str
@@ -51,10 +55,24 @@ class Planned:
     runs: bool
     basis: Basis
     unsettled: bool
+    pending: tuple[str, ...] = ()
+
+    @property
+    def asks(self) -> bool:
+        """Does it ask models?"""
+        return bool(asked_models(self.recipe))
+
+
+def basis(pending: Iterable[str]) -> Basis:
+    """What a job's requests can be counted on whose inputs `pending` are not there or will be made again."""
+    there = [Path(file).exists() for file in pending]
+    if not all(there):
+        return "missing"
+    return "present" if there else "exact"
 
 
 def planned(snakefile: Path, config: Mapping[str, Any]) -> list[Planned]:
-    """The jobs that ask models, in the order in which data flows, whether they would run or not.
+    """The jobs that ask models or read tables from elsewhere, in the order in which data flows, run or not.
 
     Args:
         snakefile: the workflow's; the profile beside it says when a job runs again. Results are those in the
@@ -70,7 +88,7 @@ def planned(snakefile: Path, config: Mapping[str, Any]) -> list[Planned]:
         for job in jobs:
             before = dag.dependencies[job]
             unsettled[job] = any(unsettled[each] or _unsettles(dag, each) for each in before)
-        return [_planned(dag, job, unsettled[job]) for job in jobs if _asks(job)]
+        return [_planned(dag, job, unsettled[job]) for job in jobs if _asks(job) or _script(job) in IMPORTING]
 
 
 @contextmanager
@@ -117,8 +135,9 @@ def _dag_settings(profile: Path) -> Any:
 
 
 def _planned(dag: "DAG", job: "Job", unsettled: bool) -> Planned:
+    pending = _pending(dag, job)
     return Planned(
-        rule=job.rule.name,
+        rule=_script(job),
         wildcards=dict(job.wildcards_dict),
         input=_named(job.input),
         output=_named(job.output),
@@ -126,13 +145,19 @@ def _planned(dag: "DAG", job: "Job", unsettled: bool) -> Planned:
         threads=job.threads,
         resources={name: value for name, value in job.resources.items() if isinstance(value, int | str)},
         runs=dag.needrun(job),
-        basis=_basis(dag, job),
+        basis=basis(pending),
         unsettled=unsettled,
+        pending=pending,
     )
 
 
 def _place(job: "Job") -> tuple[str, list[str]]:
     return job.rule.name, list(map(str, job.output))
+
+
+def _script(job: "Job") -> str:
+    """The name of its script; "" for a job without one, such as the target."""
+    return Path(str(job.rule.script or "")).stem
 
 
 def _asks(job: "Job") -> bool:
@@ -143,9 +168,9 @@ def _asks(job: "Job") -> bool:
 def _unsettles(dag: "DAG", job: "Job") -> bool:
     """Would its tables come out other than they are, although no table before it and no answer does?
 
-    The dialogues are left out: they can be read for the bill (`devqa.bill.dialogues`).
+    Dialogues and tables from elsewhere are left out: they can be read for the bill.
     """
-    if not dag.needrun(job) or _asks(job) or job.rule.name.startswith("ingest_"):
+    if not dag.needrun(job) or _asks(job) or _script(job) in ("ingest", *IMPORTING):
         return False
     # Not `dag.reason(job)`: of a job that runs because another one does, Snakemake looks no further.
     kept = dag.workflow.persistence
@@ -165,10 +190,9 @@ def _besides_provenance(param: str) -> str:
     return json.dumps({**recipe, "options": options})
 
 
-def _basis(dag: "DAG", job: "Job") -> Basis:
-    if not all(Path(file).exists() for file in job.input):
-        return "missing"
-    return "present" if any(dag.needrun(before) for before in dag.dependencies[job]) else "exact"
+def _pending(dag: "DAG", job: "Job") -> tuple[str, ...]:
+    made_again = {str(file) for before, files in dag.dependencies[job].items() if dag.needrun(before) for file in files}
+    return tuple(str(file) for file in job.input if str(file) in made_again or not Path(file).exists())
 
 
 def _named(files: Any) -> dict[str, Files]:

@@ -8,7 +8,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from devqa.bill.dialogues import ingested
+from devqa.bill.benchmark import asked_rows, imported
+from devqa.bill.dialogues import NONE, ingested
 from devqa.bill.estimate import Cost, cost
 from devqa.bill.flow import Line, flow
 from devqa.bill.meter import Reading, measured
@@ -32,12 +33,15 @@ def bill(snakefile: Path, config: Mapping[str, Any], workers: int) -> str:
         UserError: a source, a table that is up to date, a prompt or the cache can't be read.
     """
     with tempfile.TemporaryDirectory(prefix="devqa-bill-") as folder:
-        jobs, dialogues = ingested(planned(snakefile, config), config, Path(folder))
+        jobs = imported(planned(snakefile, config), config, Path(folder, "imported"))
+        builds = config["evaluation"]["benchmark"] is None
+        jobs, dialogues = ingested(jobs, config, Path(folder, "dialogues")) if builds else (jobs, NONE)
         read = _readings([job for job in jobs if job.runs], config, workers)
+        rows = asked_rows(jobs, config["evaluation"]["difficulties"])
     if not read:
         return page([], dialogues, config)
     kept = earlier(responses(config["cache_dir"]))
-    lines = flow(read, dialogues, rates(Path("results"), config), kept, config)
+    lines = flow(read, dialogues, rates(Path("results"), config), kept, config, rows)
     return page(_costs(lines, kept, config, snakefile.parent / "prompts"), dialogues, config)
 
 

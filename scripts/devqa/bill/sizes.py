@@ -21,7 +21,11 @@ _ANSWERS = {
     "check": 150,
     "verify": 80,
     "answer": 200,
+    "rag": 200,
+    "confidence": 210,
+    "agentic": 200,
     "judge": 5,
+    "domains": 20,
 }
 # Of the longest answer that is allowed, what a model takes that thinks before it answers.
 _THINKING = 0.5
@@ -50,9 +54,9 @@ def size(role: str, asked: Mapping[str, Any], recipe: str, config: Mapping[str, 
     texts = [
         sum(estimate((prompts / file).read_text(encoding="utf-8")) for file in files)
         for name, files in content["prompts"].items()
-        if name.split("/")[0] == role
+        if name.split("/")[0] == role or name == f"answer/{role}"
     ]
-    structured = role in ("queries", "generate", "check", "verify")
+    structured = role in ("queries", "generate", "check", "verify", "domains")
     limit = asked["sampling"].get("max_tokens", asked["context"])
     given, most = _given(role, content["options"], config, asked["context"] - limit)
     return Size(
@@ -83,12 +87,25 @@ def _given(role: str, options: Mapping[str, Any], config: Mapping[str, Any], roo
             # The dialogue is shown beside the documents, with a fifth of their budget.
             return options["reference_tokens"] * 0.6, int(options["reference_tokens"] * 1.2)
         case "verify":
-            passages = config["steps"]["verify"]["passages"] * config["steps"]["verify"]["passage_tokens"]
-            return _PAIR + passages * 0.6, _PAIR_MOST + passages
+            return _with_passages(config["steps"]["verify"], room)
+        case "rag":
+            return _with_passages(config["evaluation"]["rag"], room)
+        case "agentic":
+            # Beside the question stands what the calls before have given: a page or the results of a search each.
+            return min(_PAIR + options["rounds"] * options["page_tokens"] * 0.5, room), room
+        case "domains":
+            names = sum(estimate(text) for pair in options["names"].items() for text in pair)
+            return names + _PAIR, names + _PAIR_MOST
         case "judge":
             return 2 * _PAIR + _ANSWERS["answer"], _PAIR_MOST + _longest_answer(config)
         case _:
             return _PAIR, _PAIR_MOST
+
+
+def _with_passages(budget: Mapping[str, Any], room: int) -> tuple[float, int]:
+    """A question with passages of at most `passage_tokens` each."""
+    passages = budget["passages"] * budget["passage_tokens"]
+    return min(_PAIR + passages * 0.6, room), min(_PAIR_MOST + passages, room)
 
 
 def _longest_answer(config: Mapping[str, Any]) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
+from devqa.config.families import families
 from devqa.config.root import Config
 from devqa.llm.pricing import effective_price
 
@@ -29,20 +30,24 @@ def step_models(config: Config) -> list[dict[str, str]]:
 
 
 def model(config: Config, label: str) -> dict[str, Any]:
-    """What the report of a model says of it beside its figures."""
-    described = config.models[label]
+    """What the report of a model says of it beside its figures; `endpoint` is "" for answers from elsewhere."""
+    described = config.models.get(label) if label in config.evaluation.models else None
+    imported = next((each for each in config.evaluation.imports if each.model == label), None)
     return {
         "name": label,
-        "endpoint": described.endpoint(),
-        "model": described.model or label,
-        "note": described.note,
+        "endpoint": described.endpoint() if described else "",
+        "model": described.model or label if described else label,
+        "note": (described or imported).note,
         "price": prices(config)[label],
+        "families": [each for each in families(config) if each["model"] == label],
     }
 
 
 def prices(config: Config) -> dict[str, dict[str, float]]:
     """What each model's tokens cost: label → `input`, `output` and `cached_input` in USD per million tokens."""
-    return {label: effective_price(model.price.model_dump(), model.mode) for label, model in config.models.items()}
+    imported = {each.model: effective_price(each.price.model_dump(), "online") for each in config.evaluation.imports}
+    asked = {label: effective_price(model.price.model_dump(), model.mode) for label, model in config.models.items()}
+    return asked | imported
 
 
 def notes(config: Config, besides: Collection[str] = ()) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 # A section that names one of these is about another model, engine or source than the default's, so the default's
 # numbers, which are made for a tiny model, must not reach it.
-CHOICES = frozenset({"model", "models", "engine", "corpus", "path"})
+CHOICES = frozenset({"model", "models", "imports", "engine", "corpus", "path"})
 
 
 def laid_over(merged: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:

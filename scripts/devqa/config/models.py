@@ -122,6 +122,7 @@ class Model(Section):
     price: Price = Price()
     serve: Serve | None = None
     batch: Batch = Batch()
+    family: str = ""
     note: str = ""
 
     @model_validator(mode="after")

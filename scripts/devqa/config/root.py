@@ -6,21 +6,19 @@ import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
-from devqa.config.base import Section
+from devqa.config.base import Name, Section
 from devqa.config.evaluation import Evaluation
 from devqa.config.models import Model
 from devqa.config.sources import Clean, Fetch, Ingest, Search, Source
 from devqa.config.steps import Steps
 from devqa.errors import UserError
+from devqa.imports.files import table_files
 from devqa.ingest.sources import source_files
 from devqa.web.corpus_files import corpus_files
-
-# Names become folders, file names and wildcards.
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 
 
 class Config(Section):
@@ -45,15 +43,42 @@ class Config(Section):
             used.setdefault(label, []).append(key)
         return used
 
+    def builds(self) -> bool:
+        """Whether a benchmark is built from the dialogues; otherwise one from elsewhere is evaluated."""
+        return self.evaluation.benchmark is None
+
+    def dumped(self) -> dict[str, Any]:
+        """As plain JSON values, defaults filled in, that are the same configuration when they are read again.
+
+        Of columns only those that were named are in it: to name one makes a difference.
+        """
+        values = self.model_dump(mode="json")
+        given, evaluation = self.evaluation, values["evaluation"]
+        sections = [*zip(given.imports, evaluation["imports"], strict=True)]
+        sections += [(getattr(given, name), evaluation[name]) for name in ("benchmark", "human_grades")]
+        for section, plain in sections:
+            if section:
+                plain["columns"] = section.columns.model_dump(mode="json", exclude_unset=True)
+        return values
+
     def _named_models(self) -> Iterator[tuple[str, str]]:
+        if self.builds():
+            yield from self._named_by_steps()
+        for number, label in enumerate(self.evaluation.models):
+            yield f"evaluation.models.{number}", label
+        if self.evaluation.judge:
+            yield "evaluation.judge.model", self.evaluation.judge.model
+        for number, label in enumerate(self.evaluation.panel):
+            yield f"evaluation.panel.{number}", label
+        if self.evaluation.domains:
+            yield "evaluation.domains.model", self.evaluation.domains.model
+
+    def _named_by_steps(self) -> Iterator[tuple[str, str]]:
         for name in ("queries", "condense", "generate", "check", "verify"):
             yield f"steps.{name}.model", getattr(self.steps, name).model
         for number, label in enumerate(self.steps.difficulty.models):
             yield f"steps.difficulty.models.{number}", label
         yield "steps.difficulty.judge", self.steps.difficulty.judge
-        for number, label in enumerate(self.evaluation.models):
-            yield f"evaluation.models.{number}", label
-        yield "evaluation.judge.model", self.evaluation.judge.model
 
 
 def load(raw: Mapping[str, Any]) -> Config:
@@ -66,7 +91,8 @@ def load(raw: Mapping[str, Any]) -> Config:
         config = Config.model_validate(dict(raw))
     except ValidationError as error:
         raise _refusal(_describe(problem) for problem in error.errors()) from None
-    if problems := [*_unknown_models(config), *_taken_names(config), *_repeated(config), *_missing_files(config)]:
+    checks = (_unknown_models, _taken_names, _repeated, _settings, _missing_files)
+    if problems := [problem for check in checks for problem in check(config)]:
         raise _refusal(problems)
     return config
 
@@ -148,15 +174,35 @@ def _repeated(config: Config) -> Iterator[str]:
         ("steps.difficulty.models", config.steps.difficulty.models),
         ("evaluation.models", config.evaluation.models),
         ("evaluation.settings", config.evaluation.settings),
+        *((f"evaluation.model_settings.{label}", each) for label, each in config.evaluation.model_settings.items()),
+        (
+            "evaluation.panel",
+            [*([judge.model] if (judge := config.evaluation.judge) else []), *config.evaluation.panel],
+        ),
         ("evaluation.difficulties", config.evaluation.difficulties),
     ):
         for value in sorted({value for value in values if values.count(value) > 1}):
             yield f"{key}: '{value}' stands there more than once"
 
 
+def _settings(config: Config) -> Iterator[str]:
+    for label in config.evaluation.model_settings.keys() - set(config.evaluation.models):
+        yield f"evaluation.model_settings.{label}: '{label}' is not one of evaluation.models"
+
+
 def _missing_files(config: Config) -> Iterator[str]:
-    for name, source in config.dialogues.items():
-        yield from _listing(f"dialogues.{name}.path", source_files, source.path)
+    evaluation = config.evaluation
+    if config.builds():
+        for name, source in config.dialogues.items():
+            yield from _listing(f"dialogues.{name}.path", source_files, source.path)
+    else:
+        yield from _listing("evaluation.benchmark.path", table_files, evaluation.benchmark.path)
+    for number, entry in enumerate(evaluation.imports):
+        for file in entry.files:
+            yield from _listing(f"evaluation.imports.{number}.files", table_files, file)
+    for name, section in (("human_grades", evaluation.human_grades), ("code_generation", evaluation.code_generation)):
+        if section:
+            yield from _listing(f"evaluation.{name}.path", table_files, section.path)
     if config.search.engine == "local":
         yield from _listing("search.corpus", corpus_files, config.search.corpus)
     for label in config.used_models().keys() & config.models.keys():
@@ -167,8 +213,13 @@ def _missing_files(config: Config) -> Iterator[str]:
 
 def _taken_names(config: Config) -> Iterator[str]:
     # A model's report is results/reports/<model>.html, and these names have pages or files of their own there.
-    for label in config.models.keys() & {"index", "leaderboard"}:
-        yield f"models.{label}: the name '{label}' is taken by the reports' own files: choose another"
+    named = [(f"models.{label}", label) for label in config.models]
+    named += [
+        (f"evaluation.imports.{number}.model", each.model) for number, each in enumerate(config.evaluation.imports)
+    ]
+    for key, label in named:
+        if label in ("index", "leaderboard", "comparisons"):
+            yield f"{key}: the name '{label}' is taken by the reports' own files: choose another"
 
 
 def _listing(key: str, files: Callable[[str], list[str]], path: str) -> Iterator[str]:

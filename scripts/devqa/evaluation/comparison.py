@@ -20,8 +20,7 @@ import numpy as np
 
 from devqa.evaluation.bootstrap import FEWEST_CLUSTERS, LEVEL, Estimate
 from devqa.evaluation.distributions import normal_quantile, t_quantile, t_two_sided
-from devqa.evaluation.metrics import SHARES
-from devqa.evaluation.statistics import PART, WHOLE, defined, tally
+from devqa.evaluation.statistics import PART, SHARES, WHOLE, defined, tally
 
 POWER = 0.80
 

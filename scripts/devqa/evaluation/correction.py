@@ -14,8 +14,7 @@ import numpy as np
 
 from devqa.evaluation.bootstrap import DRAWS, SEED, Estimate, intervals, over
 from devqa.evaluation.grading import GRADES
-from devqa.evaluation.metrics import SHARES
-from devqa.evaluation.statistics import shares
+from devqa.evaluation.statistics import SHARES, shares
 
 _KINDS = len(GRADES)
 # Fewer rows of a true grade tell next to nothing of the judge's error rates there.

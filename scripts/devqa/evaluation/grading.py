@@ -111,7 +111,7 @@ def parse_verdict(text: str) -> Verdict:
         return Verdict(None, "the judge's answer is empty")
     if _CUT_OBJECT.match(answer):
         return Verdict(None, "the judge's JSON was cut off")
-    if grade := _bare(answer):
+    if grade := bare_grade(answer):
         return Verdict(grade)
     if _REFUSAL.match(answer):
         return Verdict(None, "the judge refused")
@@ -130,8 +130,8 @@ def _only(found: set[Grade | None]) -> Verdict:
     return Verdict(None, f"the judge's answer is ambiguous: {' or '.join(named) or 'hedged, negated or unknown'}")
 
 
-def _bare(text: str) -> Grade | None:
-    """The verdict that `text` consists of, whatever decoration is around it."""
+def bare_grade(text: str) -> Grade | None:
+    """The verdict that `text` consists of (a letter or a word, in any case), whatever decoration is around it."""
     core = _DECORATION.sub("", text).strip("_ ")
     core = _DECORATION.sub("", core)
     return _SPOKEN.get(re.sub(r"[\s_-]+", " ", core).casefold()) if len(core) < 40 else None
@@ -143,7 +143,7 @@ def _in_json(text: str) -> set[Grade | None]:
     said = _grade_values(whole)
     if not said:
         said = [value for match in _FLAT_OBJECT.finditer(text) for value in _grade_values(match.group())]
-    return {_bare(value) or _only(_declared([value])).grade if isinstance(value, str) else None for value in said}
+    return {bare_grade(value) or _only(_declared([value])).grade if isinstance(value, str) else None for value in said}
 
 
 def _grade_values(text: str) -> list:
@@ -169,7 +169,7 @@ def _declared(lines: list[str]) -> set[Grade | None]:
     found: set[Grade | None] = set()
     for line in lines:
         plain = _EMPHASIS.sub(" ", line)
-        if grade := _bare(line):
+        if grade := bare_grade(line):
             found.add(grade)
         elif label := _LABEL.search(plain) or _ANSWER_LABEL.search(plain):
             letter = label["letter"]

@@ -2,29 +2,35 @@
 
 import statistics
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
 
 from devqa.errors import UserError
+from devqa.evaluation.bootstrap import Estimate
 from devqa.evaluation.grading import GRADES
+from devqa.evaluation.statistics import SHARES, bounds, cluster_numbers, encode, share_intervals
 from devqa.tables import Row
 
-SHARES = ("co", "in", "na", "cga", "f_score")
 TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens", "tokens")
 # What became of an answer: it has a grade, it has none, or it could not be used (by outcome, or no answer row).
 UNUSABLE = ("refused", "truncated", "empty", "error", "missing")
 COUNTS = ("rows", "graded", "ungraded", *UNUSABLE)
 METRICS = (*SHARES, *TOKENS, *COUNTS)
-SLICES = ("language", "difficulty")
+# Of the benchmark's rows, and what a row without a value has there.
+UNKNOWN = "unknown"
+SLICES = ("language", "domain", "difficulty", "source")
 
 Figures = dict[str, float | None]
 
 
-def scores(benchmark: list[Row], answers: list[Row], grades: list[Row]) -> list[Row]:
+def scores(benchmark: Sequence[Row], answers: Sequence[Row], grades: Sequence[Row]) -> list[Row]:
     """The rows of table `scores` for one model: each metric per setting and slice, over all repeats.
 
-    `benchmark` holds the rows that were asked. Metrics are computed per repeat; `mean` is over the repeats
-    in which the metric is defined, `repeats` says how many those are, `spread` is their sample standard
-    deviation (null for fewer than two). A metric that is 0/0 in every repeat stands with a null mean.
-    `rows` is the number of benchmark rows of the slice.
+    `benchmark` holds the rows that were asked, with their domain where they have one. Metrics are computed per
+    repeat; `mean` is over the repeats in which the metric is defined, `repeats` says how many those are, `spread` is
+    their sample standard deviation (null for fewer than two). A metric that is 0/0 in every repeat stands with a null
+    mean. `rows` is the number of benchmark rows of the slice.
 
     - `co`, `in`, `na`: shares of the graded rows (0 to 1)
     - `cga` = CO / (CO + IN); `f_score` = harmonic mean of CO and CGA (0 where both are 0)
@@ -32,44 +38,74 @@ def scores(benchmark: list[Row], answers: list[Row], grades: list[Row]) -> list[
       are part of the output
     - counts: `rows` = `graded` + `ungraded` + `refused` + `truncated` + `empty` + `error` + `missing`
 
+    Shares have `low` and `high`, the 95 % interval of `mean` (dialogues drawn with all their rows and repeats; see
+    `statistics.share_intervals`), and CO, CGA and F-score `worst` and `best`: what `mean` would be if all rows
+    without a grade were INCORRECT, or CORRECT.
+
     Raises:
         UserError: rows of more than one model, a row that the benchmark lacks, or one given twice.
     """
-    runs = _by_run(answers, "answers")
-    grade_runs = _by_run(grades, "grades")
-    models = {row["model"] for row in (*answers, *grades)}
-    if len(models) > 1:
-        raise UserError(f"scores are of one model, not of {', '.join(sorted(models))}")
-    _refuse_strangers(benchmark, (*answers, *grades))
+    refuse_strangers(benchmark, (*answers, *grades))
+    # The order decides what the bootstrap draws.
+    benchmark = sorted(benchmark, key=lambda row: row["id"])
+    runs, grade_runs = by_run(answers, "answers"), by_run(grades, "grades")
     repeats_of = defaultdict(list)
     for setting, repeat in sorted(runs.keys() | grade_runs.keys()):
         repeats_of[setting].append((runs.get((setting, repeat), {}), grade_runs.get((setting, repeat), {})))
+    model = next((row["model"] for row in (*answers, *grades)), "")
     return [
-        {"model": next(iter(models)), "setting": setting, "slice": slice_, "value": value, "rows": len(rows), **row}
+        {"model": model, "setting": setting, **row}
         for setting, repeats in repeats_of.items()
-        for slice_, value, rows in slices(benchmark)
-        for row in _over_repeats([figures(rows, *repeat) for repeat in repeats])
+        for row in _scores(benchmark, repeats)
     ]
 
 
-def slices(benchmark: list[Row]) -> list[tuple[str, str, list[Row]]]:
-    """(slice, value, rows) for all rows (`all`, "") and for each language and difficulty, in a fixed order."""
-    found = [("all", "", benchmark)]
+def _scores(benchmark: list[Row], repeats: list[tuple[dict[str, Row], dict[str, Row]]]) -> Iterable[Row]:
+    """The rows of one setting."""
+    clusters = cluster_numbers([row.get("dialogue_id") for row in benchmark])
+    fates = [_fates(benchmark, *repeat) for repeat in repeats]
+    tokens = [_tokens(benchmark, answers) for answers, _ in repeats]
+    ids = [row["id"] for row in benchmark]
+    codes = np.stack([encode(dict(zip(ids, each, strict=True)), ids) for each in fates])[None]
+    for slice_, value, places in slices(benchmark):
+        intervals = share_intervals(codes[..., places], clusters[places])[0]
+        limits = bounds(codes[..., places])[0]
+        for row in _over_repeats(
+            [
+                _figures([became[place] for place in places], spent[places])
+                for became, spent in zip(fates, tokens, strict=True)
+            ]
+        ):
+            _, low, high = intervals.get(row["metric"], Estimate(None, None, None))
+            worst, best = limits.get(row["metric"], (None, None))
+            estimates = {"low": low, "high": high, "worst": worst, "best": best}
+            yield {"slice": slice_, "value": value, "rows": len(places), **row, **estimates}
+
+
+def slices(benchmark: Sequence[Row]) -> list[tuple[str, str, list[int]]]:
+    """(slice, value, places in `benchmark`) for all rows (`all`, "") and for each value of `SLICES`, in a fixed order.
+
+    A row without the value is `unknown`; a slice that no row has a value for is left out.
+    """
+    found = [("all", "", list(range(len(benchmark))))]
     for slice_ in SLICES:
         groups = defaultdict(list)
-        for row in benchmark:
-            groups[row[slice_] or "unknown"].append(row)
-        found += [(slice_, value, groups[value]) for value in sorted(groups)]
+        for place, row in enumerate(benchmark):
+            groups[row.get(slice_) or UNKNOWN].append(place)
+        if groups.keys() - {UNKNOWN}:
+            found += [(slice_, value, groups[value]) for value in sorted(groups)]
     return found
 
 
-def figures(rows: list[Row], answers: dict[str, Row], grades: dict[str, Row]) -> Figures:
+def figures(rows: Sequence[Row], answers: dict[str, Row], grades: dict[str, Row]) -> Figures:
     """Every metric of one repeat over benchmark `rows`; answers and grades by id. None stands for 0/0."""
-    fates = Counter(fate(answers.get(row["id"]), grades.get(row["id"])) for row in rows)
-    spent = [
-        answers[row["id"]] for row in rows if row["id"] in answers and answers[row["id"]]["input_tokens"] is not None
-    ]
-    correct, incorrect, not_attempted = (fates[grade] for grade in GRADES)
+    return _figures(_fates(rows, answers, grades), _tokens(rows, answers))
+
+
+def _figures(fates: list[str], tokens: np.ndarray) -> Figures:
+    """Every metric of rows with these `fates` and `tokens` (rows, 3)."""
+    counts = Counter(fates)
+    correct, incorrect, not_attempted = (counts[grade] for grade in GRADES)
     graded = correct + incorrect + not_attempted
     co, cga = _ratio(correct, graded), _ratio(correct, correct + incorrect)
     return {
@@ -78,25 +114,36 @@ def figures(rows: list[Row], answers: dict[str, Row], grades: dict[str, Row]) ->
         "na": _ratio(not_attempted, graded),
         "cga": cga,
         "f_score": _harmonic(co, cga),
-        "input_tokens": _average([row["input_tokens"] for row in spent]),
-        "output_tokens": _average([row["output_tokens"] for row in spent]),
-        "reasoning_tokens": _average([row["reasoning_tokens"] for row in spent]),
-        "tokens": _average([row["input_tokens"] + row["output_tokens"] for row in spent]),
-        "rows": len(rows),
+        **{name: _average(tokens[:, place]) for place, name in enumerate(TOKENS[:3])},
+        "tokens": _average(tokens[:, 0] + tokens[:, 1]),
+        "rows": len(fates),
         "graded": graded,
-        "ungraded": fates["ungraded"],
-        **{name: fates[name] for name in UNUSABLE},
+        "ungraded": counts["ungraded"],
+        **{name: counts[name] for name in UNUSABLE},
     }
+
+
+def _fates(rows: Iterable[Row], answers: dict[str, Row], grades: dict[str, Row]) -> list[str]:
+    return [fate(answers.get(row["id"]), grades.get(row["id"])) for row in rows]
+
+
+def _tokens(rows: Sequence[Row], answers: dict[str, Row]) -> np.ndarray:
+    """Input, output and reasoning tokens (rows, 3) of each answer; NaN where they were not counted."""
+    nothing: Row = {}
+    counted = [[answers.get(row["id"], nothing).get(name) for name in TOKENS[:3]] for row in rows]
+    return np.array(counted, dtype=float).reshape(len(rows), 3)
 
 
 def fate(answer: Row | None, grade: Row | None) -> str:
     """What became of one answer: its grade, `ungraded`, or why there is no usable answer (one of `UNUSABLE`).
 
     An answer that could not be used has no grade, whatever a judge said of it: a refusal by the endpoint is
-    no NOT_ATTEMPTED.
+    no NOT_ATTEMPTED. But a grade that came with an empty answer counts: whoever gave it knew that the answer is empty.
     """
     if answer is None:
         return "missing"
+    if answer["outcome"] == "empty" and grade is not None and grade["grade"] in GRADES and not grade.get("judge"):
+        return grade["grade"]
     if answer["outcome"] in UNUSABLE:
         return answer["outcome"]
     if answer["status"] != "ok":
@@ -119,8 +166,12 @@ def _over_repeats(repeats: list[Figures]) -> list[Row]:
     return rows
 
 
-def _by_run(rows: list[Row], table: str) -> dict[tuple[str, int], dict[str, Row]]:
-    """Rows by id, for each (setting, repeat)."""
+def by_run(rows: Iterable[Row], table: str) -> dict[tuple[str, int], dict[str, Row]]:
+    """Rows by id, for each (setting, repeat), of `table` as the message calls it.
+
+    Raises:
+        UserError: a row is given twice.
+    """
     runs = defaultdict(dict)
     for row in rows:
         run = runs[row["setting"], row["repeat"]]
@@ -130,7 +181,15 @@ def _by_run(rows: list[Row], table: str) -> dict[tuple[str, int], dict[str, Row]
     return runs
 
 
-def _refuse_strangers(benchmark: list[Row], rows: tuple[Row, ...]) -> None:
+def refuse_strangers(benchmark: Iterable[Row], rows: Sequence[Row]) -> None:
+    """Refuse answers and grades that are not those of one model to rows of the benchmark.
+
+    Raises:
+        UserError: rows of more than one model, or a row that the benchmark lacks.
+    """
+    models = {row["model"] for row in rows}
+    if len(models) > 1:
+        raise UserError(f"scores are of one model, not of {', '.join(sorted(models))}")
     strangers = {row["id"] for row in rows} - {row["id"] for row in benchmark}
     if strangers:
         raise UserError(
@@ -147,5 +206,7 @@ def _harmonic(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else statistics.harmonic_mean([one, other])
 
 
-def _average(values: list[int]) -> float | None:
-    return statistics.fmean(values) if values else None
+def _average(counts: np.ndarray) -> float | None:
+    """The mean of the `counts` that are known: one that isn't (NaN) is not 0."""
+    known = counts[~np.isnan(counts)]
+    return float(known.mean()) if known.size else None

@@ -22,7 +22,8 @@ from devqa.evaluation.bootstrap import (
     over,
 )
 from devqa.evaluation.grading import GRADES
-from devqa.evaluation.metrics import SHARES
+
+SHARES = ("co", "in", "na", "cga", "f_score")
 
 # A row without a usable answer or grade, and a row of a repeat that was never run.
 UNRESOLVED = -1
@@ -85,6 +86,12 @@ def shares(counts: np.ndarray) -> np.ndarray:
     each = np.divide(counts @ PART.T, whole, out=np.zeros_like(whole), where=known)
     repeats = known.sum(axis=-2)
     return over(each.sum(axis=-2), repeats)
+
+
+def f_score(codes: np.ndarray) -> float | None:
+    """The F-score of codes (repeats, rows), the mean over repeats; None where it is undefined."""
+    counts = tally(codes[None], np.zeros(codes.shape[-1], dtype=int))
+    return number(shares(counts.sum(axis=0))[0, SHARES.index("f_score")])
 
 
 def share_intervals(

@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import orjson
@@ -27,8 +28,8 @@ def read(path: str, line_limit: int) -> Iterator[Record]:
     """
     number = 0
     try:
-        with pa.input_stream(path, compression=_compression(path), buffer_size=_BUFFER) as stream:
-            for number, line in _lines(io.BufferedReader(stream, _BUFFER), line_limit):
+        with opened(path) as stream:
+            for number, line in _lines(stream, line_limit):
                 if number == 1:
                     _refuse_array(path, line)
                 if line is None:
@@ -40,6 +41,18 @@ def read(path: str, line_limit: int) -> Iterator[Record]:
             f"{path} can't be read after line {number} ({error}): replace it with a whole copy, or take it out of the "
             "source"
         ) from error
+
+
+@contextmanager
+def opened(path: str) -> Iterator[io.BufferedReader]:
+    """The bytes of a file, unpacked if its name says that they are packed.
+
+    Raises:
+        OSError: it can't be read; while it is read, also where it is truncated or corrupt.
+    """
+    packing = next((name for suffix, name in _COMPRESSIONS.items() if path.lower().endswith(suffix)), None)
+    with pa.input_stream(path, compression=packing, buffer_size=_BUFFER) as stream:
+        yield io.BufferedReader(stream, _BUFFER)
 
 
 def _lines(stream: io.BufferedReader, limit: int) -> Iterator[tuple[int, bytes | None]]:
@@ -76,10 +89,6 @@ def _parsed(line: bytes) -> Any:
         return orjson.loads(line)
     except orjson.JSONDecodeError:
         return json.loads(line.decode("utf-8"))
-
-
-def _compression(path: str) -> str | None:
-    return next((name for suffix, name in _COMPRESSIONS.items() if path.lower().endswith(suffix)), None)
 
 
 def _refuse_array(path: str, line: bytes | None) -> None:

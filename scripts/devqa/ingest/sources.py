@@ -16,11 +16,11 @@ SUPPORTED = (
 )
 
 
-def source_files(path: str) -> list[str]:
+def source_files(path: str, formats: tuple[str, ...] = SUPPORTED) -> list[str]:
     """The files of one source, sorted by name.
 
     `path` is a file, a folder (all supported files below it, at any depth, without hidden ones) or a glob,
-    in which `**` stands for folders at any depth.
+    in which `**` stands for folders at any depth. Supported are the ends of names in `formats`.
 
     Raises:
         UserError: there is no such file, or none of a supported format.
@@ -35,19 +35,17 @@ def source_files(path: str) -> list[str]:
     else:
         # Path.glob takes no absolute patterns, and reads ** in another way from Python 3.13 on.
         found = [Path(file) for file in glob.glob(str(where), recursive=True)]  # noqa: PTH207
-    files = sorted({str(file) for file in found if file.is_file() and supported(str(file))})
+    files = sorted({str(file) for file in found if file.is_file() and supported(str(file), formats)})
     if not files:
         state = "is not of a supported format" if where.is_file() else "holds no file of a supported format"
         state = state if where.exists() or _is_glob(path) else "does not exist"
-        raise UserError(
-            f"'{path}' {state}. Give a file, a folder or a glob of files that end in {', '.join(SUPPORTED)}"
-        )
+        raise UserError(f"'{path}' {state}. Give a file, a folder or a glob of files that end in {', '.join(formats)}")
     return files
 
 
-def supported(file: str) -> bool:
+def supported(file: str, formats: tuple[str, ...] = SUPPORTED) -> bool:
     """Whether the name of `file` is one of a supported format."""
-    return file.lower().endswith(SUPPORTED)
+    return file.lower().endswith(formats)
 
 
 def labels(files: list[str]) -> dict[str, str]:

@@ -25,6 +25,13 @@ _TOO_LONG = re.compile(
     r"context[ _]?(length|size|window)|too (long|large)|maximum[^.]*tokens|exceeds?[^.]*(context|tokens)", re.IGNORECASE
 )
 _TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)
+# vLLM, llama.cpp, Ollama, OpenRouter and OpenAI on tools that the server or the model can't call.
+_NO_TOOLS = re.compile(
+    r"(?:not|n't|no endpoints found that) support (?:tool|function)"
+    r"|(?:tools?|tool (?:use|calls|calling)|function calling)\W{0,2} (?:is|are) not (?:yet )?supported"
+    r"|enable-auto-tool-choice|requires --jinja",
+    re.IGNORECASE,
+)
 _FILTERED = re.compile(r"content[ _]?(filter|policy|management)|moderation|flagged|safety", re.IGNORECASE)
 _REFUSED_PARAMETER = re.compile(
     r"unsupported|not support|unrecognized|unknown|deprecated|extra_forbidden|extra inputs", re.IGNORECASE
@@ -132,6 +139,11 @@ def _stop(status: int, headers: Mapping[str, str], said: str, words: str, label:
     """What no other request would fare better with. `words`: the error's codes and message."""
     if status == 401 or (status == 403 and not _FILTERED.search(words)):
         raise UserError(f"models.{label}.api_key_env: the endpoint refuses the key; {said}. {_KEPT}")
+    if _NO_TOOLS.search(words):
+        raise UserError(
+            f"models.{label}: the endpoint calls no tools, which the setting agentic needs: have the server support "
+            f"them, or leave agentic out of the model's settings (evaluation.model_settings); {said}. {_KEPT}"
+        )
     if status == 404 and not _STRUCTURED.search(words):
         raise UserError(
             f"models.{label}.model or models.{label}.base_url: no such model or no such path; {said}. {_KEPT}"

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from devqa.llm import attached
 from devqa.llm.cache import Record
 from devqa.llm.parsing import parse_json, visible, whole
+from devqa.llm.toolcalls import ToolCall, tool_calls
 
 Outcome = Literal["ok", "refused", "truncated", "empty", "error"]
 
@@ -32,6 +34,10 @@ class Answer:
         cached_tokens: those of the input that the endpoint had in its own prompt cache.
         calls: how many requests it took; two where the first answer did not follow its schema.
         counted: the endpoint counted the tokens, or none were spent; otherwise what the answer cost is unknown.
+        tool_calls: what the model calls, where tools were offered, instead of answering: then `text` is what it says
+            beside that, and may be empty though the outcome is `ok`.
+        attached: beside such calls, the fields of the message that the endpoint wants back in the next request
+            (`devqa.llm.attached`); None where there are none.
     """
 
     outcome: Outcome
@@ -46,6 +52,8 @@ class Answer:
     cached_tokens: int = 0
     calls: int = 1
     counted: bool = True
+    tool_calls: tuple[ToolCall, ...] = ()
+    attached: dict[str, Any] | None = None
 
 
 def answer(record: Record, cached: bool) -> Answer:
@@ -64,6 +72,8 @@ def answer(record: Record, cached: bool) -> Answer:
         cached_tokens=min(record.get("cached_tokens", 0), record["input_tokens"]),
         # Records of earlier versions don't say: a prompt without tokens was not counted.
         counted=record.get("counted", record["input_tokens"] > 0),
+        tool_calls=tuple(ToolCall(*call) for call in record.get("tool_calls", ())),
+        attached=record.get("attached"),
     )
 
 
@@ -82,12 +92,13 @@ def broken(completion: dict[str, Any]) -> str:
     return ""
 
 
-def read(completion: Any, schema: dict[str, Any] | None) -> Record:
+def read(completion: Any, schema: dict[str, Any] | None, offered: bool = False) -> Record:
     """The record of a chat completion (https://platform.openai.com/docs/api-reference/chat/object).
 
     Args:
         completion: the parsed body of a response with status 200.
         schema: what the answer had to follow, if anything.
+        offered: the model might call tools instead of answering.
     """
     if problem := broken(completion):
         return _record("error", problem, None, completion)
@@ -104,6 +115,10 @@ def read(completion: Any, schema: dict[str, Any] | None) -> Record:
     if finish == "length":
         reason = "the answer was cut off at the token limit: raise sampling.max_tokens"
         return _record("truncated", reason, content, completion, text)
+    if offered and (called := tool_calls(message.get("tool_calls"))):
+        record = {**_record("ok", "", content, completion, text), "tool_calls": [call.recorded() for call in called]}
+        beside = attached.to_message(message)
+        return record | ({"attached": beside} if beside else {})
     if message.get("tool_calls") and not text:
         return _record("error", "the model called a tool instead of answering", content, completion)
     if not text:

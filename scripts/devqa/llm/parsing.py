@@ -105,7 +105,7 @@ def _decoded(text: str, start: int, whole_text: bool = False) -> Iterator[Any]:
     try:
         value, end = json.JSONDecoder(strict=False).raw_decode(text, start)
         if not whole_text or end == len(text):
-            yield _plain(value)
+            yield plain(value)
     except (ValueError, RecursionError):
         return
 
@@ -118,12 +118,12 @@ def _repaired(text: str) -> Iterator[Any]:
 
     try:
         # Strict: prose with braces in it is no broken JSON, and would take minutes.
-        yield _plain(json_repair.loads(text[start.start() :], skip_json_loads=True, strict=True))
+        yield plain(json_repair.loads(text[start.start() :], skip_json_loads=True, strict=True))
     except (ValueError, RecursionError):
         return
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """`value` as strict JSON would give it.
 
     Raises:

@@ -1,6 +1,7 @@
 """How JSON is asked for: what the endpoint can do is found out once per model, and a bad answer is asked about once."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ def repair(request: Request, record: Record) -> Request | None:
     )
     said = {"role": "assistant", "content": record["text"][:_LONGEST_QUOTE]}
     messages = (*request.messages, said, {"role": "user", "content": objection})
-    return Request(messages, request.schema, request.repeat)
+    return replace(request, messages=messages)
 
 
 def repaired(first: Record, second: Record) -> Record:

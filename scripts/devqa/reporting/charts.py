@@ -32,20 +32,19 @@ def stacked_bar(parts: Iterable[tuple[str, str, float]]) -> Markup:
     return _SVG.format(kind="stacked", height=10, label=label, body=body)
 
 
-def interval(mean: float | None, spread: float | None) -> Markup:
-    """A value between 0 and 1 as a dot on its scale, with a whisker of one `spread` to each side."""
-    if mean is None:
+def interval(value: float | None, low: float | None = None, high: float | None = None) -> Markup:
+    """A value between 0 and 1 as a dot on its scale, with its interval, where it has one, as a whisker."""
+    if value is None:
         return _SVG.format(kind="interval", height=10, label="undefined", body="")
     body = Markup('<rect class="scale" x="0" y="4.5" width="100" height="1"></rect>')
-    label = f"{mean:.3f}"
-    if spread is not None:
-        low, high = max(0.0, mean - spread), min(1.0, mean + spread)
+    label = f"{value:.3f}"
+    if low is not None and high is not None:
         body += Markup('<rect class="whisker" x="{:.3f}" y="3" width="{:.3f}" height="4"></rect>').format(
             100 * low, 100 * (high - low)
         )
-        label += f" plus or minus {spread:.3f}"
+        label += f", 95 % interval {low:.3f} to {high:.3f}"
     # The drawing is stretched to the cell, so the dot is a thin bar: a circle would become an ellipse.
     body += Markup('<rect class="dot" x="{:.3f}" y="0" width="1.2" height="10"></rect>').format(
-        min(98.8, max(0.0, 100 * mean - 0.6))
+        min(98.8, max(0.0, 100 * value - 0.6))
     )
     return _SVG.format(kind="interval", height=10, label=label, body=body)

@@ -1,212 +1,125 @@
-"""What the reports show, as plain JSON values: the same dicts are the `.json` reports and fill the pages."""
+"""What the report of one model shows, as plain JSON values: the same dict is the `.json` report and fills the page."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from devqa.evaluation.metrics import COUNTS, SHARES, SLICES, TOKENS, fate
-from devqa.llm.pricing import cost_usd
+from devqa.evaluation.metrics import SLICES, UNKNOWN
+from devqa.evaluation.runs import verdicts
+from devqa.reporting.browsed import browsed, setting_order
+from devqa.reporting.spending import Spent, cost
 from devqa.tables import Row
-from devqa.usage import added
 
-COMPOSITION = ("language", "difficulty", "source")
-
-
-# The columns of leaderboard.csv.
-LEADERBOARD = [
-    *("model", "setting"),
-    *(name for metric in SHARES for name in (metric, f"{metric}_spread")),
-    *TOKENS,
-    *("usd", "usd_per_answer", "uncounted", "repeats"),
-    *COUNTS,
-]
+# What `scores` says of a metric.
+FIGURE = ("mean", "spread", "low", "high", "worst", "best", "repeats")
+# The statistics that a setting may have (results/statistics/<model>.json).
+STATISTICS = ("calibration", "audit", "corrected", "people", "judges")
 
 
 def report_data(
-    model: dict[str, Any], benchmark: list[Row], answers: list[Row], grades: list[Row], scores: list[Row]
+    model: dict[str, Any],
+    benchmark: Sequence[Row],
+    answers: Iterable[Row],
+    grades: Sequence[Row],
+    scores: Sequence[Row],
+    taken: Spent,
+    statistics: Mapping[str, Any] | None = None,
+    panel: Sequence[Row] = (),
+    verdict: str = "judge",
 ) -> dict[str, Any]:
     """The report of one model.
 
     Args:
-        model: `name`, `endpoint`, `model` (the endpoint's name for it), `note`, and `price`
-            (`input`, `output` and `cached_input` in USD per million tokens).
-        benchmark: the rows that were asked.
-        answers, grades: the model's, of all settings and repeats.
+        model: `name`, `endpoint`, `model` (the endpoint's name for it), `note`, `families` (what it has in common with
+            models that took part), and `price` (`input`, `output` and `cached_input` in USD per million tokens).
+        benchmark: the rows that were asked, with their domain.
+        answers, grades, panel: the model's, of all settings and repeats; `panel` by the further judges.
         scores: the model's, as `metrics.scores` gives them.
+        taken: what the answers took, as `spending.spent` gives it.
+        statistics: the model's, as scripts/score.py writes them.
+        verdict: whose grades the figures are made of, as of `evaluation.runs.verdicts`.
 
     Returns a dict with
         `model`: as given;
-        `benchmark`: `rows`, and `composition`: {column: {value: rows}} by language, difficulty and source;
+        `benchmark`: as `composition` gives it;
         `settings`: a list of `setting`, `repeats`, `usd` and `usd_per_answer` (of the answers whose tokens were
-            counted, at the model's price; null where none were), `uncounted` (how many were not),
-            `figures`: {metric: {mean, spread, repeats}} over all rows,
-            `outcomes`: {fate: answers, all repeats together}, and
-            `slices`: a list of `slice`, `value`, `rows`, `figures`, `outcomes`;
-        `rows`: the benchmark's `id, question, answer, language, difficulty, source`, and `references` (`url, title`);
-        `runs`: one entry per row, setting and repeat: `row` (index in `rows`), `setting`, `repeat`, `prediction`
-            (the raw text where the answer could not be used), `fate` (a grade, `ungraded`, or why there is no
-            usable answer), `reason`, `judge_text`, and `input_tokens`, `output_tokens`, `reasoning_tokens`
-            (null where they were not counted).
+            counted, at the model's price; null where none were), `uncounted` (calls without a token count),
+            `figures`: {metric: {mean, spread, low, high, worst, best, repeats}} over all rows,
+            `outcomes`: {fate: answers, all repeats together},
+            `slices`: a list of `slice`, `value`, `rows`, `figures`, `outcomes`, and
+            `calibration`, `audit`, `corrected`, `people`, `judges`: from `statistics`, null where there is none;
+        `gain`: from `statistics`: each other setting minus plain;
+        `rows`, `passages`, `runs`: as `browsed.browsed` gives them.
     """
-    rows = sorted(benchmark, key=lambda row: row["id"])
-    runs = _runs(rows, answers, grades)
+    deciding = verdicts(grades, panel, verdict)
+    single = browsed(benchmark, answers, grades, panel, deciding)
     return {
         "model": model,
-        "benchmark": {"rows": len(rows), "composition": {column: _counts(rows, column) for column in COMPOSITION}},
-        "settings": _settings(model, rows, runs, answers, scores),
-        "rows": [_row(row) for row in rows],
-        "runs": runs,
+        "benchmark": composition(benchmark),
+        "settings": _settings(model, single, taken, scores, (statistics or {}).get("settings", {})),
+        "gain": (statistics or {}).get("gain", []),
+        **single,
     }
 
 
-def leaderboard_rows(models: Iterable[dict[str, Any]]) -> list[Row]:
-    """One flat row per model and setting, best F-score first within a setting; null where undefined.
-
-    Its keys are `LEADERBOARD`: shares with spread, tokens as averages per answer, counts as averages over repeats.
-
-    Args:
-        models: as `report_data` gives them; `rows` and `runs` are not used.
-    """
-    board = []
-    for data in models:
-        for setting in data["settings"]:
-            figures = setting["figures"]
-            row = {"model": data["model"]["name"], "setting": setting["setting"]}
-            for metric in SHARES:
-                row |= {metric: figures[metric]["mean"], f"{metric}_spread": figures[metric]["spread"]}
-            row |= {metric: figures[metric]["mean"] for metric in TOKENS}
-            row |= {key: setting[key] for key in ("usd", "usd_per_answer", "uncounted", "repeats")}
-            board.append(row | {metric: figures[metric]["mean"] for metric in COUNTS})
-    return sorted(board, key=_best_first)
-
-
-def index_data(models: list[dict[str, Any]], funnel: list[Row], notes: list[str]) -> dict[str, Any]:
-    """All models side by side.
-
-    Args:
-        models: as `report_data` gives them (`rows` and `runs` are not used and may be left out).
-        funnel: rows of the ledger, one per `stage`, `status` and `reason`, with `rows_in` (of the stage), `rows_out`
-            (of the group), `devqa.usage.COUNTS`, `usd`.
-        notes: what the reader must know of the whole run.
-
-    Returns a dict with
-        `leaderboard`: as `leaderboard_rows`;
-        `models`: `name`, `endpoint`, `note` of each;
-        `benchmark`: `rows` and `composition` as in `report_data`;
-        `funnel`: a list of `stage`, `rows`, `by_status` ({status: rows}), the sums of `devqa.usage.COUNTS` and
-            `usd`, and `groups` (the ledger's rows of that stage);
-        `spent`: the sums over all stages;
-        `notes`: as given.
-    """
-    stages = defaultdict(list)
-    for row in funnel:
-        stages[row["stage"]].append(row)
+def composition(benchmark: Sequence[Row]) -> dict[str, Any]:
+    """`rows`, and `composition`: {slice: {value: rows}}, most frequent first; no slice that no row has a value for."""
+    counts = {slice_: Counter(row.get(slice_) or UNKNOWN for row in benchmark) for slice_ in SLICES}
     return {
-        "leaderboard": leaderboard_rows(models),
-        "models": [{key: data["model"][key] for key in ("name", "endpoint", "note")} for data in models],
-        "benchmark": models[0]["benchmark"] if models else {"rows": 0, "composition": {}},
-        "funnel": [_stage(name, groups) for name, groups in stages.items()],
-        "spent": _spent(funnel),
-        "notes": notes,
+        "rows": len(benchmark),
+        "composition": {
+            slice_: dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+            for slice_, found in counts.items()
+            if found.keys() - {UNKNOWN}
+        },
     }
+
+
+def figures_of(scores: Iterable[Row]) -> dict[str, dict[tuple[str, str], dict[str, Any]]]:
+    """{setting: {(slice, value): {metric: figure}}} of rows of table `scores`, settings in their order."""
+    found: dict[str, dict[tuple[str, str], dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
+    for row in scores:
+        found[row["setting"]][row["slice"], row["value"]][row["metric"]] = {name: row[name] for name in FIGURE}
+    return {setting: dict(found[setting]) for setting in sorted(found, key=setting_order)}
 
 
 def _settings(
-    model: dict[str, Any], rows: list[Row], runs: list[dict[str, Any]], answers: list[Row], scores: list[Row]
+    model: dict[str, Any],
+    single: dict[str, list[dict[str, Any]]],
+    taken: Spent,
+    scores: Sequence[Row],
+    statistics: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
-    outcomes = _outcomes(rows, runs)
-    groups: dict[str, dict[tuple[str, str], dict[str, Any]]] = defaultdict(dict)
-    for row in scores:
-        key = (row["slice"], row["value"])
-        empty = {"rows": row["rows"], "outcomes": dict(outcomes[row["setting"], *key]), "figures": {}}
-        group = groups[row["setting"]].setdefault(key, empty)
-        group["figures"][row["metric"]] = {name: row[name] for name in ("mean", "spread", "repeats")}
+    outcomes = _outcomes(single["rows"], single["runs"])
     return [
         {
             "setting": setting,
-            "repeats": found["all", ""]["figures"]["rows"]["repeats"],
-            **_cost([row for row in answers if row["setting"] == setting], model),
-            **{key: found["all", ""][key] for key in ("outcomes", "figures")},
-            "slices": [{"slice": key[0], "value": key[1], **group} for key, group in found.items() if key[0] != "all"],
+            "repeats": groups["all", ""]["rows"]["repeats"],
+            **cost(taken.get((model["name"], setting)), model["price"]),
+            "outcomes": dict(outcomes[setting, "all", ""]),
+            "figures": groups["all", ""],
+            "slices": [
+                {
+                    "slice": slice_,
+                    "value": value,
+                    "rows": round(figures["rows"]["mean"]),
+                    "outcomes": dict(outcomes[setting, slice_, value]),
+                    "figures": figures,
+                }
+                for (slice_, value), figures in groups.items()
+                if slice_ != "all"
+            ],
+            **{name: statistics.get(setting, {}).get(name) for name in STATISTICS},
         }
-        for setting, found in groups.items()
+        for setting, groups in figures_of(scores).items()
     ]
 
 
-def _outcomes(rows: list[Row], runs: list[dict[str, Any]]) -> dict[tuple[str, str, str], Counter]:
+def _outcomes(rows: Sequence[Row], runs: Iterable[dict[str, Any]]) -> dict[tuple[str, str, str], Counter]:
     """Answers by fate for each (setting, slice, value)."""
+    places = [[("all", ""), *((name, row[name] or UNKNOWN) for name in SLICES)] for row in rows]
     outcomes = defaultdict(Counter)
     for run in runs:
-        row = rows[run["row"]]
-        for slice_, value in (("all", ""), *((name, row[name] or "unknown") for name in SLICES)):
-            outcomes[run["setting"], slice_, value][run["fate"]] += 1
+        for place in places[run["row"]]:
+            outcomes[run["setting"], *place][run["fate"]] += 1
     return outcomes
-
-
-def _cost(answers: list[Row], model: dict[str, Any]) -> dict[str, float | int | None]:
-    usage = [entry for row in answers for entry in row["usage"]]
-    usd = cost_usd(usage, {model["name"]: model["price"]})
-    counted = sum(row["input_tokens"] is not None for row in answers)
-    return {
-        "usd": usd if counted else None,
-        "usd_per_answer": usd / counted if counted else None,
-        "uncounted": added(usage)["uncounted"],
-    }
-
-
-def _row(row: Row) -> dict[str, Any]:
-    shown = {key: row[key] for key in ("id", "question", "answer", "language", "difficulty", "source")}
-    return shown | {"references": [{"url": ref["url"], "title": ref["title"]} for ref in row["references"] or []]}
-
-
-def _runs(rows: list[Row], answers: list[Row], grades: list[Row]) -> list[dict[str, Any]]:
-    answered = {(row["setting"], row["repeat"], row["id"]): row for row in answers}
-    graded = {(row["setting"], row["repeat"], row["id"]): row for row in grades}
-    runs = sorted({key[:2] for key in answered} | {key[:2] for key in graded})
-    return [
-        _run(index, run, answered.get((*run, row["id"])), graded.get((*run, row["id"])))
-        for index, row in enumerate(rows)
-        for run in runs
-    ]
-
-
-def _run(index: int, run: tuple[str, int], answer: Row | None, grade: Row | None) -> dict[str, Any]:
-    became = fate(answer, grade)
-    faulty = grade if became == "ungraded" else answer
-    answer, grade = answer or {}, grade or {}
-    return {
-        "row": index,
-        "setting": run[0],
-        "repeat": run[1],
-        "prediction": answer.get("answer") or answer.get("raw") or "",
-        "fate": became,
-        "reason": (faulty or {}).get("reason") or "",
-        "judge_text": grade.get("judge_text") or grade.get("raw") or "",
-        **{key: answer.get(key) for key in ("input_tokens", "output_tokens", "reasoning_tokens")},
-    }
-
-
-def _stage(name: str, groups: list[Row]) -> dict[str, Any]:
-    by_status = Counter()
-    for group in groups:
-        by_status[group["status"]] += group["rows_out"]
-    return {
-        "stage": name,
-        "rows": groups[0]["rows_in"],
-        "by_status": dict(by_status),
-        **_spent(groups),
-        "groups": groups,
-    }
-
-
-def _spent(groups: list[Row]) -> dict[str, float]:
-    return {**added(groups), "usd": sum(row["usd"] for row in groups)}
-
-
-def _counts(rows: list[Row], column: str) -> dict[str, int]:
-    counts = Counter(row[column] or "unknown" for row in rows)
-    return {value: counts[value] for value in sorted(counts, key=lambda value: (-counts[value], value))}
-
-
-def _best_first(row: Row) -> tuple:
-    return row["setting"], row["f_score"] is None, -(row["f_score"] or 0), row["model"]

@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import orjson
 from markupsafe import Markup
 
+from devqa.evaluation.grading import GRADES
 from devqa.evaluation.metrics import UNUSABLE
-from devqa.reporting import charts
+from devqa.reporting import charts, plots, words
 
 _TEMPLATES = Path(__file__).parent / "templates"
+# Where the browser's data goes. Escaped texts can't hold it.
+_DATA = '<script type="application/json" id="data">'
 
 # Segments of the outcome bar: words for the reader, CSS class, and the fates that they hold.
 _OUTCOMES = (
@@ -24,15 +28,19 @@ _OUTCOMES = (
 _STATUSES = (("ok", "correct", "ok"), ("rejected", "not-attempted", "rejected"), ("failed", "incorrect", "failed"))
 
 
-def model_report(data: dict[str, Any]) -> str:
+def model_report(data: dict[str, Any]) -> bytes:
     """The HTML page of one model; `data` as `data.report_data` gives it."""
-    browsed = {key: data[key] for key in ("rows", "runs")}
-    return _page("report.html.j2", ["rows.js"], data=data, browsed=browsed)
+    browsed = {key: data[key] for key in ("rows", "passages", "runs")}
+    # In an HTML page's script, "<" is all that could end it.
+    packed = orjson.dumps(browsed, option=orjson.OPT_SORT_KEYS).replace(b"<", b"\\u003c")
+    head, tag, tail = _page("report.html.j2", ["sort.js", "rows.js"], data=data).partition(_DATA)
+    # Joined as bytes: as text, one rare character would make every character of it four bytes wide.
+    return b"".join([head.encode(), tag.encode(), packed, tail.encode()])
 
 
-def index_page(data: dict[str, Any]) -> str:
-    """The HTML page that compares all models; `data` as `data.index_data` gives it."""
-    return _page("index.html.j2", ["sort.js"], data=data)
+def index_page(data: dict[str, Any]) -> bytes:
+    """The HTML page that compares all models; `data` as `overview.index_data` gives it."""
+    return _page("index.html.j2", ["sort.js"], data=data).encode()
 
 
 def _page(template: str, scripts: list[str], **values: Any) -> str:
@@ -43,10 +51,17 @@ def _page(template: str, scripts: list[str], **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # Chinese and Russian texts would double in size as \u escapes; NaN would break the page's JSON.
-    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
-    environment.filters |= {"share": _share, "number": _number, "usd": _usd}
-    environment.globals |= {"outcome_parts": _outcome_parts, "status_parts": _status_parts, "charts": charts}
+    filters = ("share", "signed", "number", "usd", "p_value")
+    environment.filters |= {name: getattr(words, name) for name in filters}
+    environment.globals |= {
+        "outcome_parts": _outcome_parts,
+        "status_parts": _status_parts,
+        "charts": charts,
+        "plots": plots,
+        "words": words,
+        "GRADES": GRADES,
+        "UNUSABLE": UNUSABLE,
+    }
     style = _source("style.css")
     sources = [_source(name) for name in scripts]
     return environment.get_template(template).render(
@@ -82,20 +97,3 @@ def _outcome_parts(outcomes: dict[str, int]) -> list[tuple[str, str, float]]:
 
 def _status_parts(by_status: dict[str, int]) -> list[tuple[str, str, float]]:
     return [(label, part, by_status.get(status, 0)) for status, part, label in _STATUSES]
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _number(value: float | None) -> str:
-    """A count or an average: thousands separated, one decimal where it is no whole number."""
-    if value is None:
-        return "–"
-    return f"{value:,.0f}" if abs(value - round(value)) < 0.05 else f"{value:,.1f}"
-
-
-def _usd(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"${value:,.2f}" if value >= 0.1 or value == 0 else f"${value:.2g}" if value >= 0.0001 else f"${value:.1e}"

@@ -38,12 +38,17 @@ def merged(rated: Sequence[Row], similarity: float) -> list[Row]:
 
 
 def benchmark(
-    pairs: Sequence[Row], cited: Mapping[str, Sequence[str]], models: Sequence[Row], prompts: Sequence[Row]
+    pairs: Sequence[Row],
+    cited: Mapping[str, Sequence[str]],
+    filtered: Mapping[str, Sequence[Row]],
+    models: Sequence[Row],
+    prompts: Sequence[Row],
 ) -> list[Row]:
-    """Rows of table `benchmark` for the pairs kept.
+    """Rows of table `benchmark` for the pairs kept. The knowledge domain is null: table `domains` has it.
 
-    `cited` gives the addresses of the evidence that verified a pair, by pair; `models` and `prompts` are the
-    provenance that all rows share: which model each step asked, and the hash of its prompt.
+    By pair, `cited` gives the addresses of the evidence that verified it (`cited_urls`), `filtered` the grades of the
+    filter models (`filter_grades`). `models` and `prompts` are the provenance that all rows share: which model
+    each step asked, and the hash of its prompt.
     """
     columns = ("question", "answer", "language", "difficulty", "dialogue_id", "source", "references", "supports")
     return [
@@ -51,6 +56,8 @@ def benchmark(
             "id": row["pair_id"],
             **{key: row[key] for key in columns},
             "evidence_urls": list(cited.get(row["pair_id"], [])),
+            "domain": None,
+            "filtered": list(filtered[row["pair_id"]]),
             "models": list(models),
             "prompts": list(prompts),
         }
@@ -63,6 +70,14 @@ def cited_urls(verified: Iterable[Row]) -> dict[str, list[str]]:
     return {
         row["pair_id"]: list(dict.fromkeys(row["passages"][number - 1]["url"] for number in row["cited"] or []))
         for row in verified
+    }
+
+
+def filter_grades(rated: Iterable[Row]) -> dict[str, list[Row]]:
+    """By pair, the grade of each model's attempt at it: `{model, grade}`; null where the attempt has none."""
+    return {
+        row["pair_id"]: [{"model": attempt["model"], "grade": attempt["grade"]} for attempt in row["attempts"]]
+        for row in rated
     }
 
 

@@ -15,25 +15,25 @@ def verdicts(
 ) -> list[tuple[Verdict, Answer | None]]:
     """The judge's verdict on each of the `given` answers to the questions of `rows` (question, answer).
 
-    Where there is nothing to grade (`None`) no judge is asked, and the same answer to the same question is
-    judged once, whichever repeat it comes from. A judge whose words can't be read gives a verdict without a grade.
+    Where there is nothing to grade (`None`), or nothing to grade it against, no judge is asked, and the same answer to
+    the same question is judged once, whichever repeat it comes from. A judge whose words can't be read gives a verdict
+    without a grade.
     """
+    obstacles = [_obstacle(row, text) for row, text in zip(rows, given, strict=True)]
     requests = [
         Request(tuple(prompt.messages({}, {"question": row["question"], "target": row["answer"], "predicted": text})))
-        for row, text in zip(rows, given, strict=True)
-        if text is not None
+        for row, text, obstacle in zip(rows, given, obstacles, strict=True)
+        if not obstacle
     ]
     judged = iter(judge.ask(requests))
-    return [
-        (Verdict(None, "there is no answer to grade"), None) if text is None else _read(next(judged)) for text in given
-    ]
+    return [(Verdict(None, obstacle), None) if obstacle else _read(next(judged)) for obstacle in obstacles]
 
 
 def grade(questions: Sequence[Row], answered: Sequence[Row], judge: Chat, prompt: Prompt) -> list[Row]:
-    """Rows of table `grades`, one per answer.
+    """Rows of table `grades` by this judge, one per answer.
 
-    Failed where there is no usable answer, or where the judge's words can't be read: such rows have no grade and
-    are counted apart.
+    Failed where there is no usable answer, where the benchmark has none, or where the judge's words can't be read:
+    such rows have no grade and are counted apart.
     """
     by_id = {row["id"]: row for row in questions}
     texts = [row["answer"] if row["status"] == "ok" else None for row in answered]
@@ -42,12 +42,21 @@ def grade(questions: Sequence[Row], answered: Sequence[Row], judge: Chat, prompt
         {
             **{key: row[key] for key in ("id", "setting", "model", "repeat")},
             **(asked(judge.label, words) if words else {"usage": []}),
+            "judge": judge.label,
             "grade": verdict.grade,
             "judge_text": words.text if words else None,
             **(OK if verdict.grade else failed(verdict.reason)),
         }
         for row, (verdict, words) in zip(answered, judged, strict=True)
     ]
+
+
+def _obstacle(row: Row, text: str | None) -> str:
+    """Why this can't be graded; "" where it can."""
+    if text is None:
+        return "there is no answer to grade"
+    # Rows of a benchmark from elsewhere may lack one.
+    return "" if (row["answer"] or "").strip() else "the benchmark has no answer to grade against"
 
 
 def _read(answer: Answer) -> tuple[Verdict, Answer]:

@@ -1,10 +1,26 @@
 """What a record must look like that comes from somebody else."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, ValidationError
 
+from devqa.llm import attached
 from devqa.llm.cache import Record
+
+
+def _call(call: list[Any]) -> list[Any]:
+    """id, name, arguments, and what is attached if anything (`devqa.llm.toolcalls.ToolCall`)."""
+    if len(call) not in (3, 4) or not all(isinstance(each, str) for each in call[:3]):
+        raise ValueError("no id, name and arguments")
+    if len(call) == 4 and not (isinstance(call[3], dict) and call[3] == attached.to_call(call[3])):
+        raise ValueError("something is attached that no endpoint wants back")
+    return call
+
+
+def _beside(fields: dict[str, Any]) -> dict[str, Any]:
+    if fields != attached.to_message(fields):
+        raise ValueError("something is attached that no endpoint wants back")
+    return fields
 
 
 class _Answered(BaseModel):
@@ -21,6 +37,9 @@ class _Answered(BaseModel):
     cached_tokens: NonNegativeInt = 0
     counted: bool = True
     sent_bytes: NonNegativeInt = 0
+    tool_calls: list[Annotated[list[Any], AfterValidator(_call)]] = []
+    # It is sent with the calls in the next request.
+    attached: Annotated[dict[str, Any], AfterValidator(_beside)] = {}
     # It is shown on terminals.
     step: str = Field(pattern=r"^[a-z_]{1,40}$")
     time: NonNegativeFloat

@@ -56,7 +56,8 @@ def current(snakefile: Path, config: Mapping[str, Any]) -> Wanted:
     from devqa.bill.meter import measured
     from devqa.bill.plan import planned
 
-    return wanted(responses(config["cache_dir"]), ((job, measured(job, config)) for job in planned(snakefile, config)))
+    jobs = [job for job in planned(snakefile, config) if job.asks]
+    return wanted(responses(config["cache_dir"]), ((job, measured(job, config)) for job in jobs))
 
 
 def wanted(cache: Cache, jobs: Iterable[tuple["Planned", Iterable["Reading"]]]) -> Wanted:

@@ -16,7 +16,7 @@ from devqa import tables
 from devqa.tables import Row
 from devqa.web.connection import Deadline, GuardedAdapter, Refused, Resolver, resolve
 from devqa.web.sniff import unwanted
-from devqa.web.store import Store
+from devqa.web.store import NotKept, Store
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +70,8 @@ class WebFetcher:
     """Pages over http and https, within the bounds of section `fetch` of the configuration.
 
     What came back is kept in `store`: a page is sent for once. Only public addresses are asked, but for the hosts in
-    `permitted_hosts` (a server of one's own); `resolver` stands in for the system's name resolution.
+    `permitted_hosts` (a server of one's own); `resolver` stands in for the system's name resolution. With `offline`
+    nothing is sent at all: then `fetch` raises `NotKept` for a page that is not in `store`.
     """
 
     def __init__(
@@ -79,11 +80,13 @@ class WebFetcher:
         store: Store,
         permitted_hosts: Collection[str] = (),
         resolver: Resolver = resolve,
+        offline: bool = False,
     ):
         self._options = options
         self._store = store
         self._permitted = frozenset(permitted_hosts)
         self._resolver = resolver
+        self._offline = offline
 
     def fetch(self, url: str) -> Fetched:
         """The page at `url`, after at most `max_redirects` redirects and within `timeout_s` seconds in all.
@@ -93,6 +96,8 @@ class WebFetcher:
         url = _without_fragment(url)
         if (kept := self._kept(url)) is not None:
             return kept
+        if self._offline:
+            raise NotKept(url)
         fetched = self._fetch(url)
         if fetched.status == "ok" or fetched.http_status in _GONE:
             self._keep(url, fetched)
@@ -174,16 +179,16 @@ def fetch_all(urls: Iterable[str], fetcher: Fetcher, concurrency: int) -> dict[s
         return dict(zip(distinct, threads.map(fetcher.fetch, distinct), strict=True))
 
 
-def open_fetcher(fetch: dict[str, Any], corpus_path: str | None, store: Store) -> Fetcher:
+def open_fetcher(fetch: dict[str, Any], corpus_path: str | None, store: Store, offline: bool = False) -> Fetcher:
     """What brings pages: out of the file of table `corpus` where there is one, else over the network.
 
-    `fetch` is that section of the configuration.
+    `fetch` is that section of the configuration. With `offline` nothing is sent.
 
     Raises:
         UserError: the table is unreadable.
     """
     if corpus_path is None:
-        return WebFetcher(fetch, store)
+        return WebFetcher(fetch, store, offline=offline)
     columns = ["url", "content", "content_type", "status"]
     return LocalFetcher(row for batch in tables.batches(corpus_path, "corpus", 500, columns) for row in batch)
 

@@ -10,7 +10,7 @@ import orjson
 from devqa import tables
 from devqa.errors import UserError
 from devqa.web.bm25 import Index
-from devqa.web.store import Store
+from devqa.web.store import NotKept, Store
 from devqa.web.words import words
 
 log = logging.getLogger(__name__)
@@ -72,12 +72,14 @@ class SearxngEngine:
     """A SearXNG server (https://docs.searxng.org/dev/search_api.html).
 
     Every answer is kept in `store` for good, so nothing is asked twice. `timeout_s` bounds each wait for the server.
+    With `offline` nothing is asked at all: then a search raises `NotKept` where its answer is not in `store`.
     """
 
-    def __init__(self, url: str, timeout_s: float, store: Store):
+    def __init__(self, url: str, timeout_s: float, store: Store, offline: bool = False):
         self._url = url.rstrip("/")
         self._timeout_s = timeout_s
         self._store = store
+        self._offline = offline
 
     def search(self, query: str, language: str, limit: int) -> list[Hit]:
         """At most `limit` pages for `query`, best first; further pages of results are asked for as needed.
@@ -101,6 +103,8 @@ class SearxngEngine:
         key = "search:" + orjson.dumps(["searxng", self._url, asked], option=orjson.OPT_SORT_KEYS).decode()
         answer = self._store.get(key)
         if answer is None:
+            if self._offline:
+                raise NotKept(query)
             answer = self._ask(asked)
             hits = self._hits(answer)
             self._store.put(key, answer)
@@ -194,15 +198,15 @@ def _without_fragment(url: str) -> str:
     return url.partition("#")[0]
 
 
-def open_engine(search: dict[str, Any], corpus_path: str | None, store: Store) -> Engine:
+def open_engine(search: dict[str, Any], corpus_path: str | None, store: Store, offline: bool = False) -> Engine:
     """The engine that section `search` of the configuration names.
 
-    `corpus_path` is the file of table `corpus`, for the local engine.
+    `corpus_path` is the file of table `corpus`, for the local engine. With `offline` nothing is sent.
 
     Raises:
         UserError: the table is unreadable.
     """
     if search["engine"] == "searxng":
-        return SearxngEngine(search["url"], search["timeout_s"], store)
+        return SearxngEngine(search["url"], search["timeout_s"], store, offline)
     columns = ["url", "title", "text", "words", "status"]
     return LocalEngine(row for batch in tables.batches(corpus_path, "corpus", 500, columns) for row in batch)

@@ -12,6 +12,10 @@ from devqa.files import replacing
 log = logging.getLogger(__name__)
 
 
+class NotKept(Exception):
+    """What is asked for is not in the store, and nothing may be sent for it."""
+
+
 class Store:
     """A folder of compressed values, one file each, under the hash of their key.
 

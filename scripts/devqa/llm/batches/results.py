@@ -110,9 +110,10 @@ class Reading:
         found = result(line)
         if found is None or found.key not in self.waiting:
             return None
-        key, first = found.key, self._rows[found.key]
+        key, first, request = found.key, self._rows[found.key], self._asks[found.key]
         try:
-            record = outcomes.read(completion(found, self._label, self._address), self._asks[key].schema)
+            parsed = completion(found, self._label, self._address)
+            record = outcomes.read(parsed, request.schema, request.offers_tools)
         except Passing as fault:
             self.waiting[key] = str(fault)
             return None

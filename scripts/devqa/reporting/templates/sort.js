@@ -1,5 +1,5 @@
 "use strict";
-// A click on a column's head sorts the table; undefined values stay at the end.
+// Tables: a click on a column's head sorts (undefined values stay at the end), the field above a long one filters.
 (function () {
   function value(row, column) {
     const cell = row.cells[column];
@@ -18,7 +18,7 @@
       head.querySelector("button").addEventListener("click", () => {
         const numeric = head.classList.contains("figure");
         const current = head.getAttribute("aria-sort");
-        const descending = current ? current === "ascending" : numeric;
+        const descending = current ? current === "ascending" : numeric && !head.classList.contains("rank");
         heads.forEach((other) => other.removeAttribute("aria-sort"));
         head.setAttribute("aria-sort", descending ? "descending" : "ascending");
         const rows = [...table.tBodies[0].rows].sort((one, other) => {
@@ -29,5 +29,22 @@
         table.tBodies[0].append(...rows);
       });
     });
+  });
+
+  document.querySelectorAll("label.narrow").forEach((label) => {
+    const field = label.querySelector("input");
+    const note = label.querySelector(".found");
+    const rows = [...label.nextElementSibling.querySelector("table").tBodies[0].rows];
+    const texts = rows.map((row) => row.textContent.toLowerCase());
+    field.addEventListener("input", () => {
+      const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      rows.forEach((row, number) => {
+        row.hidden = !words.every((word) => texts[number].includes(word));
+        shown += !row.hidden;
+      });
+      note.textContent = words.length ? `${shown} of ${rows.length} rows` : "";
+    });
+    label.hidden = false;
   });
 })();

@@ -1,0 +1,1 @@
+"""Tables from elsewhere: a benchmark, answers, people's grades, figures of other benchmarks."""

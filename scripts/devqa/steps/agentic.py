@@ -1,0 +1,192 @@
+"""benchmark → answers, in the setting `agentic`: the model may search and read pages before it answers.
+
+All questions go through their rounds together, so that a round's requests are sent at once. A conversation depends on
+nothing but its question and what was answered before, so a rerun reads all of it from the cache.
+"""
+
+import hashlib
+import logging
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import orjson
+
+from devqa.errors import UserError
+from devqa.llm.chat import Answer, Chat, Request
+from devqa.prompts import Prompt
+from devqa.steps.accounts import asked
+from devqa.steps.answer import MESSAGE_TOKENS, TOKENS, run
+from devqa.steps.budget import fair_shares
+from devqa.steps.outcomes import failed
+from devqa.steps.toolcalls import TOOLS, identifiers, message, thoughts, understood
+from devqa.tables import Row
+from devqa.tokens import estimate
+from devqa.web.tools import OK, Order, Result, Tools, nothing, open_tools
+
+__all__ = ["Tools", "agentic", "open_tools"]
+
+_log = logging.getLogger(__name__)
+
+SETTING = "agentic"
+# Tokens held back for short words that must be said: why a call gave nothing, that it was the last.
+_MARGIN = 200
+# With less room than this a further call would give nothing to read.
+_LEAST = 300
+# Of a context without a limit on answers, what is left to the answer.
+_ANSWER_SHARE = 4
+_LAST = "\n\n(No more calls are possible: answer the question now.)"
+
+
+def agentic(
+    questions: Sequence[Row], chat: Chat, prompt: Prompt, tools: Tools, repeat: int, *, rounds: int, calls: int
+) -> list[Row]:
+    """Rows of table `answers`, one per row of the benchmark: what the model said, and all that it did before.
+
+    After `rounds` rounds of calls it must answer, and sooner when its context is full. Of one message at most `calls`
+    calls are carried out. A call that gives nothing costs no row: the model is told why. Each `repeat` is a sample of
+    its own.
+
+    Raises:
+        UserError: the model, the search engine or a prompt needs mending.
+    """
+    offered = _offered(prompt)
+    settings = {"rounds": rounds, "calls": calls}
+    talks = [
+        _Talk(row, prompt.messages(settings, {"question": row["question"]}), chat, offered, repeat) for row in questions
+    ]
+    for number in range(1, rounds + 2):
+        going_on = [talk for talk in talks if talk.open]
+        # Asked even when nobody has a question left: a bill counts the rounds.
+        answers = chat.ask([talk.request(last=number > rounds) for talk in going_on])
+        for talk, answer in zip(going_on, answers, strict=True):
+            talk.take(answer, last=number > rounds)
+        _carry_out([talk for talk in going_on if talk.open], tools, number, rounds, calls)
+    return [talk.row(chat) for talk in talks]
+
+
+def _offered(prompt: Prompt) -> tuple[dict[str, Any], ...]:
+    described = tuple(prompt.tools)
+    names = [tool["function"]["name"] for tool in described]
+    if sorted(names) != sorted(TOOLS):
+        raise UserError(f"prompts/{prompt.name}/tools.yaml must describe the tools {' and '.join(TOOLS)}")
+    return described
+
+
+def _carry_out(talks: Sequence["_Talk"], tools: Tools, number: int, rounds: int, calls: int) -> None:
+    """Do what the models want of the tools, for all conversations together, and tell them what came of it."""
+    wanted = [list(talk.wanted(calls)) for talk in talks]
+    orders = [each for part in wanted for each in part if isinstance(each, Order)]
+    if talks:
+        _log.info("round %d: %d conversations call tools, %d calls are carried out", number, len(talks), len(orders))
+    results = iter(tools.carry_out(orders))
+    for talk, part in zip(talks, wanted, strict=True):
+        given = [next(results) if isinstance(each, Order) else each for each in part]
+        if None in given:
+            talk.leave()
+            tools.lacks()
+        else:
+            talk.tell(given, number, last=number == rounds)
+
+
+class _Talk:
+    """The conversation about one question.
+
+    Attributes:
+        open: the model has not answered yet.
+    """
+
+    def __init__(self, row: Row, messages: list[dict[str, Any]], chat: Chat, offered: Sequence[Any], repeat: int):
+        self.open = True
+        self._question = row
+        self._messages = list(messages)
+        self._offered = tuple(offered)
+        self._repeat = repeat
+        self._answers: list[Answer] = []
+        self._log: list[dict[str, Any]] = []
+        self._passages: list[dict[str, Any]] = []
+        self._known: set[str] = set()
+        self._ids: set[str] = set()
+        self._left = False
+        # Tokens of the longest thoughts so far that went back to the model.
+        self._thoughts = 0
+        longest = chat.max_tokens or chat.context // _ANSWER_SHARE
+        taken = estimate(orjson.dumps(offered).decode()) + sum(_tokens(each) for each in messages)
+        # Tokens that calls and their results may take.
+        self._room = chat.context - longest - taken - _MARGIN
+
+    def request(self, last: bool) -> Request:
+        """What to ask now."""
+        choice = "none" if last or self._full else "auto"
+        return Request(tuple(self._messages), None, self._repeat, self._offered, choice)
+
+    def take(self, answer: Answer, last: bool) -> None:
+        """What the model said: calls of tools, or the end."""
+        self.open = answer.outcome == OK and bool(answer.tool_calls) and not last and not self._full
+        self._answers.append(answer)
+
+    def wanted(self, calls: int) -> Iterator[Order | Result]:
+        """What each call of the last answer asks for; where nothing is to be done about it, its result."""
+        called = self._answers[-1].tool_calls
+        said = orjson.dumps([self._messages, self._repeat, [call.written for call in called]])
+        before = hashlib.sha256(said).hexdigest()
+        for place, call in enumerate(called):
+            if place >= calls:
+                yield nothing(f"at most {calls} calls of one message are carried out, and this was one too many")
+                continue
+            each = understood(call, self._known, self._question.get("language") or "")
+            yield each if isinstance(each, Result) else Order(each, f"{before} {place}")
+
+    def tell(self, results: Sequence[Result], number: int, last: bool) -> None:
+        """Tell the model what its calls in round `number` have given, as far as there is room for it."""
+        answer = self._answers[-1]
+        ids = identifiers(answer.tool_calls, self._ids)
+        said = message(answer, ids)
+        self._thoughts = max(self._thoughts, thoughts(said))
+        self._add(said)
+        shares = fair_shares([estimate(result.whole) for result in results], max(0, self._room))
+        for call, id, result, share in zip(answer.tool_calls, ids, results, shares, strict=True):
+            shown = result.fitting(share)
+            self._add({"role": "tool", "tool_call_id": id, "content": shown.whole})
+            self._known |= shown.links
+            if shown.url and shown.text:
+                page = {"url": shown.url, "title": shown.title, "text": shown.text, "score": None}
+                self._passages.append(page)
+            entry = {"round": number, "tool": call.name, "arguments": call.arguments, "outcome": result.outcome}
+            self._log.append({**entry, "result": shown.whole})
+        if last or self._full:
+            self._messages[-1]["content"] += _LAST
+            self._log[-1]["result"] += _LAST
+
+    def leave(self) -> None:
+        """It can't go on, because nothing may be sent."""
+        self.open, self._left = False, True
+
+    def row(self, chat: Chat) -> Row:
+        """The row of table `answers`. Its tokens are those of all rounds; null where one was not counted."""
+        answers = self._answers
+        counted = all(answer.counted for answer in answers) and any(answer.input_tokens for answer in answers)
+        return {
+            **run(self._question, SETTING, chat, self._repeat),
+            "answer": answers[-1].text,
+            "passages": self._passages,
+            "tool_calls": self._log,
+            **{name: sum(getattr(answer, name) for answer in answers) if counted else None for name in TOKENS},
+            **asked(chat.label, *answers),
+            **(failed("it is not known what the tools would give") if self._left else {}),
+        }
+
+    @property
+    def _full(self) -> bool:
+        # The next message may hold as long thoughts as those before.
+        return self._room < _LEAST + self._thoughts
+
+    def _add(self, message: dict[str, Any]) -> None:
+        self._messages.append(message)
+        self._room -= _tokens(message)
+
+
+def _tokens(message: dict[str, Any]) -> int:
+    """About what a message takes of the model's context."""
+    functions = [call["function"] for call in message.get("tool_calls", ())]
+    called = sum(MESSAGE_TOKENS + estimate(function["name"] + function["arguments"]) for function in functions)
+    return MESSAGE_TOKENS + estimate(message["content"] or "") + called + thoughts(message)

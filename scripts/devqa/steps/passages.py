@@ -1,0 +1,78 @@
+"""A question → passages of the pages that a search with it finds, and that fit it best."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from devqa.steps.clean import clean
+from devqa.steps.fetch import fetch
+from devqa.steps.outcomes import OK, failed, rejected
+from devqa.tables import Row
+from devqa.web.fetch import Fetcher
+from devqa.web.passages import Passage, cut_up, rank
+from devqa.web.search import Engine, Hit, SearchFailed, merge
+from devqa.web.store import Store
+
+
+def passages_for(
+    questions: Sequence[Row],
+    engine: Engine,
+    fetcher: Fetcher,
+    store: Store,
+    *,
+    pages: int,
+    passages: int,
+    passage_tokens: int,
+    cleaning: Mapping[str, Any],
+    concurrency: int,
+    workers: int,
+) -> list[Row]:
+    """For each of `questions` (rows with question and language): `passages`, `status` and `reason`.
+
+    They are the best `passages` of the best `pages` for it, best first. A question without passages is rejected, or has
+    failed where the search did or a page could not be had or read.
+    """
+    with ThreadPoolExecutor(concurrency) as pool:
+        searches = list(pool.map(lambda row: _searched(engine, row, pages), questions))
+    found = {hit.url: hit for hits, _ in searches for hit in hits}
+    references = _references(found.values(), fetcher, store, cleaning, concurrency, workers)
+    # Each page is cut once, though many questions find it.
+    cuts = {
+        url: cut_up(url, row["title"], row["text"], passage_tokens)
+        for url, row in references.items()
+        if row["status"] == "ok"
+    }
+    return [
+        _best(row["question"], [references[hit.url] for hit in hits], cuts, fault, passages)
+        for row, (hits, fault) in zip(questions, searches, strict=True)
+    ]
+
+
+def _searched(engine: Engine, row: Row, pages: int) -> tuple[list[Hit], str]:
+    """What the question finds, or why the search failed."""
+    try:
+        # Merged though it is one list: a page that is found under several fragments is one page.
+        return merge([engine.search(row["question"], row["language"], pages)], pages), ""
+    except SearchFailed as error:
+        return [], str(error)
+
+
+def _references(
+    hits: Iterable[Hit], fetcher: Fetcher, store: Store, cleaning: Mapping[str, Any], concurrency: int, workers: int
+) -> dict[str, Row]:
+    """Every page that was found, by its address: cleaned or, where it could not be had, with the reason."""
+    results = [{"rank": 0, "url": hit.url, "title": hit.title} for hit in hits]
+    pages = fetch([{"dialogue_id": "", "results": results}], fetcher, store, concurrency)
+    cleaned = clean([page for page in pages if page["status"] == "ok"], store, cleaning, workers)
+    return {row["url"]: row for row in [*pages, *cleaned]}
+
+
+def _best(
+    question: str, references: Sequence[Row], cuts: Mapping[str, list[Passage]], fault: str, passages: int
+) -> Row:
+    candidates = [passage for row in references for passage in cuts.get(row["url"], [])]
+    broken = [row["reason"] for row in references if row["status"] == "failed"]
+    fault = fault or (f"a page could not be read: {broken[0]}" if broken else "")
+    found = rank(question, candidates, passages)
+    verdict = OK if found else failed(fault) if fault else rejected("no passage was found for the question")
+    return {"passages": found, **verdict}
