@@ -70,6 +70,7 @@ for entry in EVALUATION.imports:
                     # As the configuration names them: one file, folder or glob for each repeat.
                     "files": [table_files(each) for each in entry.files],
                     "named": entry.columns.named(),
+                    "grades_decided": entry.columns.grades_decided(),
                 },
             ),
         message:

@@ -46,6 +46,11 @@ def summary(
     lines = [f"Reports: {results}/reports/index.html   Benchmark: {benchmark} ({kept} rows)"]
     strangers = {table: count for table in unmatched if (count := _records(table))}
     lines += [f"NOTE  {count} rows of imported answers match nothing: {table}" for table, count in strangers.items()]
+    lines += [
+        f"NOTE  {row['stage']}: {row['rows_out']} of {row['rows_in']} rows: {row['reason']}"
+        for row in rows
+        if row["status"] == "rejected" and row["stage"] in ("answers", "grades", "panel")
+    ]
     failed = [row for row in rows if row["status"] == "failed"]
     lines += [f"FAILED  {row['stage']}: {row['rows_out']} of {row['rows_in']} rows: {row['reason']}" for row in failed]
     if any("given up" in row["reason"] for row in failed):

@@ -65,6 +65,7 @@ def job(rule: str, config: dict[str, Any], pending: tuple[str, ...] = (BENCHMARK
                 "grades": {},
                 "files": [["theirs.csv"]],
                 "named": [],
+                "grades_decided": True,
             },
             {},
         ),

@@ -52,6 +52,14 @@ def test_calls_that_were_not_counted_are_told(tmp_path):
     assert closing.summary(tmp_path)[1:] == ["NOTE  1,600 calls came without a token count: the cost is too low."]
 
 
+def test_rows_of_the_evaluation_that_have_no_grade_are_told(tmp_path):
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports/index.html").touch()
+    rows = [f"{stage},rejected,odd word,4,3,{NOTHING}" for stage in ("checked", "grades")]
+    (tmp_path / "funnel.csv").write_text("\n".join([HEADER, *rows]) + "\n")
+    assert closing.summary(tmp_path)[1:] == ["NOTE  grades: 3 of 4 rows: odd word"]
+
+
 def test_what_a_run_spent_is_told_with_its_budget_and_what_nobody_knows():
     spent, lost = picodollars(1.234), picodollars(0.05)
     assert closing.spending(Account(spent, spent, 0), None) == ["This run spent 1.23 USD"]

@@ -103,3 +103,21 @@ def test_prices_are_those_of_the_model_s_mode(config):
 def test_notes_are_of_the_models_in_use_and_each_stands_once(config):
     (note,) = described.notes(config)
     assert note.startswith("smollm2: SmolLM2-135M is a tiny model")
+
+
+def test_made_up_pages_for_somebody_s_own_questions_are_noted(config, tmp_path):
+    def said(**sections):
+        raw = copy.deepcopy(DEFAULT)
+        for section, values in sections.items():
+            raw[section] = values if section == "dialogues" else {**raw[section], **values}
+        return [note for note in described.notes(root.load(raw)) if note.startswith("search: ")]
+
+    (tmp_path / "own.jsonl").touch()
+    own = {"mine": {"path": str(tmp_path / "own.jsonl")}}
+    pages = {"search": {"corpus": str(ROOT / "examples/web")}}
+    elsewhere = {"benchmark": {"path": str(tmp_path / "own.jsonl")}}
+    assert said() == []
+    assert len(said(dialogues=own)) == 1
+    assert said(dialogues=own, **pages) == []
+    assert said(evaluation={**elsewhere, "settings": ["plain"]}) == []
+    assert len(said(evaluation={**elsewhere, "settings": ["plain", "rag"]})) == 1

@@ -143,6 +143,7 @@ def options(files, difficulties=BOTH, grades=None, **columns):
         "setting": "plain",
         "columns": section.model_dump(),
         "named": section.named(),
+        "grades_decided": section.grades_decided(),
         "grades": grades or {},
         "files": [[str(file)] for file in files],
         "difficulties": difficulties,
@@ -196,7 +197,7 @@ def test_answers_and_grades_have_one_row_for_each_row_that_is_asked(tmp_path):
 
 
 def test_without_a_grade_column_there_are_no_grades(tmp_path):
-    file = table(tmp_path / "f.jsonl", {"question": "a", "prediction": "x", "grade": "A"})
+    file = table(tmp_path / "f.jsonl", {"question": "a", "prediction": "x", "mark": "A"})
     assert imported(ROWS, options([file])).grades == []
 
 
@@ -309,6 +310,27 @@ def test_mistakes_in_the_configuration_are_refused(tmp_path):
         imported(bench(("z", "1"), ("y", "2")), options([file], prediction="said", grade="g"))
     with pytest.raises(ValueError, match="both left out"):
         AnswerColumns(id=None, question=None)
+
+
+def test_grades_that_nobody_has_decided_about_are_refused_and_not_paid_for_again(tmp_path):
+    file = table(tmp_path / "f.jsonl", {"id": "b0", "prediction": "x", "grade": "A"})
+    with pytest.raises(UserError, match=r"f.jsonl has a column 'grade': say under `columns` whether its grades are"):
+        imported(ROWS, options([file]))
+    assert not imported(ROWS, options([file], grade=None)).grades
+    assert imported(ROWS, options([file], grade="grade")).grades[0][0]["grade"] == "CORRECT"
+
+
+def test_what_can_t_be_read_is_counted_in_the_log(tmp_path, caplog):
+    rows = [
+        {"id": f"b{n}", "prediction": "x", "mark": mark, "confidence": "high", "input_tokens": "1,234"}
+        for n, mark in enumerate("A?")
+    ]
+    with caplog.at_level("WARNING"):
+        imported(ROWS, options([table(tmp_path / "f.jsonl", *rows)], grade="mark"))
+    said = [record.getMessage() for record in caplog.records]
+    assert "repeat 1: 2 values of confidence can't be read" in said
+    assert "repeat 1: 2 values of input_tokens can't be read" in said
+    assert "repeat 1: 1 values of grade can't be read" in said
 
 
 def test_a_row_without_a_difficulty_is_always_asked():

@@ -66,14 +66,15 @@ def test_tables_of_people_that_cannot_be_read(tmp_path, content, columns, says):
 
 
 def test_figures_in_the_order_of_the_file(tmp_path):
-    assert outside(tmp_path, "model,pass@1,x\nb,67.5,\n a ,.5,\n") == {"b": 67.5, "a": 0.5}
+    assert outside(tmp_path, "model,pass@1,x\nb,67.5,\n a ,50%,\nc,0,\n") == {"b": 67.5, "a": 50, "c": 0}
     assert outside(tmp_path, "name,score\nb,0\n", model_column="name", score_column="score") == {"b": 0}
 
 
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("model,pass@1\na,1\nb,67.5%\n", r"figures.csv, row 2: pass@1 of b is '67.5%': write a number such as 67.5"),
+        ("model,pass@1\na,1\nb,most\n", r"figures.csv, row 2: pass@1 of b is 'most': write a number such as 67.5"),
+        ("model,pass@1\na,92.5\nb,0.61\n", r"figures.csv: 0.61 of b is a share and 92.5 of a is not: write all"),
         ("model,pass@1\na,\n", "row 1: pass@1 of a is ''"),
         ("model,pass@1\na,nan\n", "row 1: pass@1 of a is 'nan'"),
         ('model,pass@1\na,"0,675"\n', "row 1: pass@1 of a is '0,675'"),

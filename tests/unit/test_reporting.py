@@ -234,7 +234,7 @@ def test_the_index_shows_every_comparison(rich):
     assert "not evaluated: d" in page.find(id="correlation").text
     judges = page.find(id="judges")
     assert [head.text for head in judges.find_all("h3")][:2] == ["judge against people", "second against people"]
-    assert "2 of people’s grades match no answer" in judges.text
+    assert "2 of people’s grades are not used" in judges.text
     assert "it is itself the judge" in page.find(id="families").text
 
 

@@ -75,6 +75,8 @@ def test_cost_is_of_what_was_counted():
     }
     assert spending.cost(taken | {"counted": 0}, price) == {"usd": None, "usd_per_answer": None, "uncounted": 3}
     assert spending.cost(None, price)["usd"] is None
+    # Of a model without a price nobody knows what it costs.
+    assert spending.cost(taken, {"input": 0, "output": 0, "cached_input": 0})["usd"] is None
 
 
 def test_the_asked_rows_have_their_domain_and_no_long_texts(tmp_path):
@@ -125,6 +127,7 @@ def test_markdown_is_a_table_that_github_understands():
     assert re.fullmatch(r"0\.\d{3} ± 0\.000", cells[3])
     assert cells[-1] == "40"
     assert r"b\|ad" in table[3]
+    assert table[3].endswith("| 27 of 40 |")
     assert table[4].split("|")[3:5] == [" – ", " – "]
 
 

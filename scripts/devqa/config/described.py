@@ -7,6 +7,8 @@ from devqa.config.families import families
 from devqa.config.root import Config
 from devqa.llm.pricing import effective_price
 
+_EXAMPLE, _EXAMPLE_PAGES = "examples/dialogues.jsonl", "examples/web"
+
 # The prompts that had a part in the benchmark, by step.
 STEP_PROMPTS = {
     "queries": ["queries"],
@@ -51,6 +53,19 @@ def prices(config: Config) -> dict[str, dict[str, float]]:
 
 
 def notes(config: Config, besides: Collection[str] = ()) -> list[str]:
-    """What the configuration says about the models that take part, leaving out those in `besides`."""
+    """What has to be said of the models that take part, leaving out those in `besides`, and of the search."""
     used = [label for label in config.used_models() if label not in besides]
-    return [f"{label}: {config.models[label].note}" for label in used if config.models[label].note]
+    said = [f"{label}: {config.models[label].note}" for label in used if config.models[label].note]
+    return [*said, *_made_up_pages(config)]
+
+
+def _made_up_pages(config: Config) -> list[str]:
+    """The example's pages, searched for somebody's own questions because no search was configured."""
+    evaluation = config.evaluation
+    searched = config.builds() or any(
+        {"rag", "agentic"} & set(evaluation.settings_of(each)) for each in evaluation.models
+    )
+    own = not config.builds() or any(source.path != _EXAMPLE for source in config.dialogues.values())
+    if searched and own and config.search.engine == "local" and config.search.corpus == _EXAMPLE_PAGES:
+        return [f"search: pages come from {_EXAMPLE_PAGES}, which is made up: name an engine or a corpus of your own"]
+    return []

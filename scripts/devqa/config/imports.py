@@ -66,8 +66,9 @@ class ImportedBenchmark(Section):
 class AnswerColumns(Columns):
     """Of answers: id or question, and prediction, must be there. `answer` (the gold one) tells equal questions apart.
 
-    Without `grade`, the judge grades the answers. Of tokens and confidence what is there is taken. Confidence is in
-    percent, from 0 to 100; where all of an entry's are 1 or less, from 0 to 1.
+    Without `grade`, the judge grades the answers; where the file has such a column, null has to say so. Of tokens and
+    confidence what is there is taken. Confidence is in percent, from 0 to 100; where all of an entry's are 1 or less,
+    from 0 to 1.
     """
 
     prediction: str = "prediction"
@@ -78,6 +79,10 @@ class AnswerColumns(Columns):
     confidence: str | None = "confidence"
     input_tokens: str | None = "input_tokens"
     output_tokens: str | None = "output_tokens"
+
+    def grades_decided(self) -> bool:
+        """Whether the configuration says what becomes of a column of grades: they are taken, or (null) left out."""
+        return "grade" in self.model_fields_set
 
     @model_validator(mode="after")
     def _can_be_matched(self):

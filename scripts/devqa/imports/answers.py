@@ -1,6 +1,7 @@
 """Answers from elsewhere → tables `answers` and `grades`, as if the model had been asked here."""
 
 import logging
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,14 +44,19 @@ def imported(benchmark: Sequence[Row], options: Mapping[str, Any]) -> Imported:
     Args:
         benchmark: all rows of table `benchmark`.
         options: `model`, `setting`, `columns`, `grades` of an entry of `evaluation.imports`; `named`, the roles whose
-            column must be there; `files`, the files of each repeat; and `difficulties`, which rows are asked.
+            column must be there; `grades_decided`, whether the configuration says what becomes of grades; `files`, the
+            files of each repeat; and `difficulties`, which rows are asked.
 
     Raises:
-        UserError: a file can't be read or lacks a column; no row of a repeat matches; or no grade can be read.
+        UserError: a file can't be read or lacks a column; it has grades, and nobody said what becomes of them; no row
+            of a repeat matches; or no grade can be read.
     """
-    columns = Columns(options["columns"], options["named"], _NEEDED)
+    looked_for = {} if options["grades_decided"] else {"grade": "grade"}
+    columns = Columns({**options["columns"], **looked_for}, options["named"], _NEEDED)
     questions = asked(benchmark, options["difficulties"])
     given = [list(records(files, columns)) for files in options["files"]]
+    if looked_for:
+        _refuse_undecided(given)
     scale = _scale(record for repeat in given for record in repeat)
     found = Imported()
     for repeat, rows in enumerate(given, start=1):
@@ -64,6 +70,7 @@ def imported(benchmark: Sequence[Row], options: Mapping[str, Any]) -> Imported:
             _refuse_unreadable(found.grades[-1], options)
         found.unmatched += [_unmatched(repeat, record, reason) for record, reason in matches.unmatched]
         _report(repeat, rows, matches, keys)
+        _report_unread(repeat, keys, found, bool(options["columns"]["grade"]))
     return found
 
 
@@ -134,8 +141,17 @@ def _scale(given: Iterable[Record]) -> float:
     shares = values and min(values) >= 0 and 0 < max(values) <= 1
     if not shares or any(percent for _, percent in stated):
         return 1.0
-    _log.warning("all confidences lie between 0 and 1: they are taken as shares, so that 0.85 is 85 %%")
+    _log.warning("all confidences lie between 0 and 1: they are taken as shares, so that 0.85 is 85 percent")
     return 100.0
+
+
+def _refuse_undecided(given: Iterable[Sequence[Record]]) -> None:
+    """Grades that are there, and a judge that is paid to give others: that is to be somebody's decision."""
+    if record := next((record for repeat in given for record in repeat if "grade" in record.values), None):
+        raise UserError(
+            f"{record.file} has a column 'grade': say under `columns` whether its grades are taken (grade: grade) "
+            "or the judge grades (grade: null)"
+        )
 
 
 def _refuse_strangers(given: Sequence[Record], matches: Matches) -> None:
@@ -161,6 +177,18 @@ def _refuse_unreadable(grades: Collection[Row], options: Mapping[str, Any]) -> N
 def _unmatched(repeat: int, record: Record, reason: str) -> Row:
     said = (text(record, "id"), text(record, "question"), reason)
     return dict(zip(UNMATCHED, (repeat, record.file, record.number, *said), strict=True))
+
+
+def _report_unread(repeat: int, keys: Sequence[tuple[Row, Record | None]], found: Imported, graded: bool) -> None:
+    """Say in the log what stands in the file and could not be read."""
+    unread: Counter[str] = Counter()
+    for (_, record), answer in zip(keys, found.answers[-1], strict=True):
+        for role in ("confidence", "input_tokens", "output_tokens"):
+            unread[role] += bool(record and text(record, role)) and answer[role] is None
+    unread["grade"] = sum(bool(row["raw"]) for row in found.grades[-1]) if graded else 0
+    for role, count in unread.items():
+        if count:
+            _log.warning("repeat %d: %d values of %s can't be read", repeat, count, role)
 
 
 def _report(repeat: int, given: Sequence[Record], matches: Matches, keys: Sequence[tuple[Row, Record | None]]) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from devqa.llm.pricing import record_usd
+from devqa.llm.pricing import is_free, record_usd
 from devqa.tables import Row, batches
 from devqa.usage import added
 
@@ -28,13 +28,15 @@ def read_spent(paths: Iterable[str]) -> Spent:
 
 
 def cost(taken: Mapping[str, int] | None, price: Mapping[str, float]) -> dict[str, Any]:
-    """`usd` and `usd_per_answer` of the answers whose tokens were counted (null where none were), `uncounted` calls.
+    """`usd` and `usd_per_answer` of the answers whose tokens were counted, `uncounted` calls.
+
+    USD are null where no answer was counted, and where the model has no price: that is not known to cost nothing.
 
     Args:
         taken: as `spent` gives it for one model and setting; None where it has no answers.
         price: in USD per million tokens.
     """
-    if not taken or not taken["counted"]:
+    if not taken or not taken["counted"] or is_free(price):
         return {"usd": None, "usd_per_answer": None, "uncounted": taken["uncounted"] if taken else 0}
     usd = record_usd(taken, price)
     return {"usd": usd, "usd_per_answer": usd / taken["counted"], "uncounted": taken["uncounted"]}

@@ -92,7 +92,7 @@ def _note(board: Sequence[Row]) -> str:
     spread = ", the others with their standard deviation over the repeats" if repeated else ""
     return (
         f"Shares of the graded answers: the F-score with its 95 % interval{spread}. "
-        "Models that can't be told apart share a rank."
+        "A model's rank is 1 plus the number of models that the corrected paired test finds better."
     )
 
 
@@ -108,7 +108,13 @@ def _cells(row: Row, name: str, dash: str, plus_minus: str, interval: str) -> li
     tokens = dash if row["tokens"] is None else f"{row['tokens']:.0f}"
     usd = dash if row["usd"] is None else money(row["usd"])
     rank = "" if row["rank"] is None else str(row["rank"])
-    return [rank, name, first, *shares, tokens, usd, f"{row['graded']:.0f}"]
+    return [rank, name, first, *shares, tokens, usd, _graded(row)]
+
+
+def _graded(row: Row) -> str:
+    """How many rows have a grade, and of how many where that is not all."""
+    graded, rows = f"{row['graded']:.0f}", f"{row['rows']:.0f}"
+    return graded if graded == rows else f"{graded} of {rows}"
 
 
 def _escaped(text: str) -> str:

@@ -84,6 +84,10 @@ def resolution(found: Mapping[str, Any] | None) -> str:
 def gap(found: Mapping[str, Any]) -> str:
     """How the distance between the weakest and the strongest model changes from plain to another setting."""
     before, after, change = found["before"], found["after"], found["change"]
+    if change["value"] is None:
+        return (
+            f"The gap between weakest and strongest can't be given: no row has all four grades in {found['setting']}."
+        )
     interval = span(change["low"], change["high"])
     within = f" (95\xa0% interval {interval})" if interval else ""
     return (

@@ -11,7 +11,7 @@ from devqa.llm.chat import Answer, Chat, Request
 from devqa.prompts import Message, Prompt
 from devqa.steps.accounts import asked
 from devqa.steps.confidence import split
-from devqa.steps.outcomes import failed
+from devqa.steps.outcomes import failed, rejected
 from devqa.tables import Row
 from devqa.tokens import estimate
 
@@ -91,9 +91,11 @@ def _with_confidence(chat: Chat, said: Answer) -> dict[str, Any]:
     if said.outcome != "ok":
         return said_by(chat, said)
     text, stated = split(said.text)
+    columns = {**said_by(chat, replace(said, text=text)), "confidence": stated}
     if not text:
-        said = replace(said, outcome="empty", reason="there is a confidence and no answer", raw=said.text)
-    return {**said_by(chat, replace(said, text=text)), "confidence": stated}
+        # Rejected: asking again would bring the same words from the cache.
+        columns |= {"outcome": "empty", "raw": said.text, **rejected("empty: there is a confidence and no answer")}
+    return columns
 
 
 def _not_asked(reason: str) -> Row:

@@ -6,7 +6,7 @@ from devqa.evaluation.grading import Verdict, parse_verdict
 from devqa.llm.chat import Answer, Chat, Request
 from devqa.prompts import Prompt
 from devqa.steps.accounts import asked
-from devqa.steps.outcomes import OK, failed
+from devqa.steps.outcomes import OK, failed, rejected
 from devqa.tables import Row
 
 
@@ -32,8 +32,9 @@ def verdicts(
 def grade(questions: Sequence[Row], answered: Sequence[Row], judge: Chat, prompt: Prompt) -> list[Row]:
     """Rows of table `grades` by this judge, one per answer.
 
-    Failed where there is no usable answer, where the benchmark has none, or where the judge's words can't be read:
-    such rows have no grade and are counted apart.
+    Rows without a grade are counted apart. Failed: there is no usable answer, or none of the judge's. Rejected: there
+    never will be one, the benchmark has none, or the judge's words can't be read; asking again would bring the same
+    words from the cache.
     """
     by_id = {row["id"]: row for row in questions}
     texts = [row["answer"] if row["status"] == "ok" else None for row in answered]
@@ -45,10 +46,15 @@ def grade(questions: Sequence[Row], answered: Sequence[Row], judge: Chat, prompt
             "judge": judge.label,
             "grade": verdict.grade,
             "judge_text": words.text if words else None,
-            **(OK if verdict.grade else failed(verdict.reason)),
+            **(OK if verdict.grade else _without_grade(row, words, verdict.reason)),
         }
         for row, (verdict, words) in zip(answered, judged, strict=True)
     ]
+
+
+def _without_grade(answer: Row, words: Answer | None, reason: str) -> dict[str, str]:
+    passing = answer["status"] == "failed" or (words is not None and words.outcome != "ok")
+    return failed(reason) if passing else rejected(reason)
 
 
 def _obstacle(row: Row, text: str | None) -> str:

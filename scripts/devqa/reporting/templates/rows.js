@@ -3,6 +3,7 @@
 (function () {
   const PAGE = 20;
   const FATES = { CORRECT: "correct", INCORRECT: "incorrect", NOT_ATTEMPTED: "not-attempted", ungraded: "ungraded" };
+  const GRADED = new Set(["CORRECT", "INCORRECT", "NOT_ATTEMPTED"]);
   const browser = document.getElementById("browser");
   if (!browser) return;
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -114,9 +115,10 @@
     const add = (name, ...content) => terms.append(element("dt", "", name), element("dd", "", ...content));
     add("Gold answer", text(row.answer, row.language));
     add("Prediction", text(run.prediction, row.language));
-    if (run.reason) add(run.fate === "ungraded" ? "Why ungraded" : "Why unusable", text(run.reason));
+    const graded = GRADED.has(run.fate);
+    if (run.reason) add(graded ? "Note" : run.fate === "ungraded" ? "Why ungraded" : "Why unusable", text(run.reason));
     if (run.grades.length) add("Judges", grades(run.grades));
-    else add("Judge’s words", text(run.judge_text));
+    else if (run.judge_text || !graded) add("Judge’s words", text(run.judge_text));
     if (run.tool_calls.length) add("Tool calls", calls(run.tool_calls));
     if (run.passages.length) add("Evidence", passages(run.passages));
     if (row.references.length) add("References", element("ul", "", ...row.references.map((entry) => element("li", "", link(entry)))));
