@@ -381,6 +381,7 @@ def test_published_figures(simple_devqa, model):
     assert (got["graded"], found.unmatched) == (2740, [])
 
 
+@pytest.mark.slow
 @published
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.tsv", "semicolons.csv", "t.jsonl.gz"])
 @pytest.mark.parametrize("change", ["as it is", "shuffled", "fewer rows", "no gold answer", "more rows"])

@@ -1,9 +1,12 @@
 """Rows that were given up for faults that may pass are asked about again by the next run, and only they."""
 
+import pytest
+
 from replies import reply, step_of
 from scripted import Reply
 
 
+@pytest.mark.slow
 def test_what_was_given_up_is_asked_by_the_next_run_and_nothing_else(fresh):
     for model in fresh.config["models"].values():
         model["limits"] = {"retries": 0}

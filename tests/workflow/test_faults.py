@@ -114,6 +114,7 @@ def test_files_with_braces_in_their_names_are_refused(fresh):
         assert f"{key} has braces in its name" in run.output
 
 
+@pytest.mark.slow
 def test_the_end_of_a_run_names_what_failed(fresh):
     fresh.endpoint.reply = lambda body: Reply(text=None)
     run = fresh.run()

@@ -60,6 +60,7 @@ def external(project, **evaluation):
     return project
 
 
+@pytest.mark.slow
 def test_answers_from_elsewhere_flow_with_those_that_are_asked(fresh):
     project = external(fresh, panel=["strong"])
     run = project.run("--", "results/funnel.csv")

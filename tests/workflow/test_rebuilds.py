@@ -19,6 +19,12 @@ def test_a_finished_project_has_every_output(finished):
         report = json.loads((finished.folder / f"results/reports/{model}.json").read_text())
         assert len(report["rows"]) == 90
         assert (finished.folder / f"results/reports/{model}.html").exists()
+        # The filter's models have left their word on every row of the benchmark that is built here.
+        audit = json.loads((finished.folder / f"results/statistics/{model}.json").read_text())["settings"]["plain"][
+            "audit"
+        ]
+        assert [each["left_out"] for each in audit] == [None, "strong", "weak"]
+        assert audit[0]["rows"] >= max(each["rows"] for each in audit[1:]) > 0
 
 
 def test_nothing_runs_twice(project):
