@@ -2,6 +2,7 @@
 
 import pytest
 
+from conversing import Desk
 from patience import at_most
 from scripted import ScriptedEndpoint
 
@@ -10,6 +11,14 @@ from scripted import ScriptedEndpoint
 def endpoint():
     with ScriptedEndpoint() as server:
         yield server
+
+
+@pytest.fixture
+def desk(tmp_path, endpoint):
+    """Asks a scripted model that may search a made-up web."""
+    endpoint.clear()
+    yield Desk(tmp_path, endpoint)
+    endpoint.reply = lambda body: "ok"
 
 
 @pytest.fixture
