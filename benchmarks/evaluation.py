@@ -95,8 +95,6 @@ def prepare(folder: Path, models: int, repeats: int, rows: int) -> None:
         imports.append({"model": name, "files": files, "columns": {"grade": "grade"}})
     evaluation = {"benchmark": {"path": "benchmark.parquet"}, "imports": imports}
     (folder / "mine.yaml").write_text(yaml.safe_dump({"evaluation": evaluation}), encoding="utf-8")
-    # The default configuration's corpus.
-    (folder / "examples").symlink_to(ROOT / "examples")
 
 
 def evaluate(folder: Path, cores: int) -> tuple[float, float, float]:

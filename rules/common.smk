@@ -46,12 +46,14 @@ config.update(SETTINGS.dumped())
 STARTED = time.time()
 # The run's name: the jobs of one run find each other by it, on whatever machine they are.
 os.environ.setdefault(spend.RUN, unique_name())
-SOURCE_FILES = {name: source_files(source.path) for name, source in SETTINGS.dialogues.items()}
+SOURCE_FILES = {
+    name: source_files(source.path) if SETTINGS.builds() else [] for name, source in SETTINGS.dialogues.items()
+}
 EVALUATION = SETTINGS.evaluation
 EVALUATED = EVALUATION.all_models()
 # The benchmark that models are graded on: the one that is built here, or one from elsewhere.
 BENCHMARK = "results/benchmark.parquet" if SETTINGS.builds() else "results/imported_benchmark.parquet"
-LOCAL = SETTINGS.search.engine == "local"
+LOCAL = SETTINGS.searches() and SETTINGS.search.engine == "local"
 CORPUS_FILES = corpus_files(SETTINGS.search.corpus) if LOCAL else []
 
 

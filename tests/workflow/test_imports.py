@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,18 @@ def test_answers_from_elsewhere_flow_with_those_that_are_asked(fresh):
     )
     assert project.run("--", "results/funnel.csv").rules["import_plain_gpt-3.5"] == 1
     assert project.asked()["answer"] == 0
+
+
+def test_answers_with_grades_need_neither_conversations_nor_pages_nor_a_model(fresh):
+    external(fresh, models=[])
+    evaluation = fresh.config["evaluation"]
+    del evaluation["judge"], evaluation["imports"][1:]
+    for folder in ("examples", "mine"):
+        shutil.rmtree(fresh.folder / folder)
+    run = fresh.run()
+    assert (run.code, fresh.endpoint.count) == (0, 0), run.output
+    assert (fresh.folder / "results/reports/gpt-3.5.html").exists()
+    assert "match nothing: results/imports/plain/gpt-3.5.csv" in run.output
 
 
 @pytest.mark.parametrize(

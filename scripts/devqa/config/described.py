@@ -61,11 +61,7 @@ def notes(config: Config, besides: Collection[str] = ()) -> list[str]:
 
 def _made_up_pages(config: Config) -> list[str]:
     """The example's pages, searched for somebody's own questions because no search was configured."""
-    evaluation = config.evaluation
-    searched = config.builds() or any(
-        {"rag", "agentic"} & set(evaluation.settings_of(each)) for each in evaluation.models
-    )
     own = not config.builds() or any(source.path != _EXAMPLE for source in config.dialogues.values())
-    if searched and own and config.search.engine == "local" and config.search.corpus == _EXAMPLE_PAGES:
+    if config.searches() and own and config.search.engine == "local" and config.search.corpus == _EXAMPLE_PAGES:
         return [f"search: pages come from {_EXAMPLE_PAGES}, which is made up: name an engine or a corpus of your own"]
     return []

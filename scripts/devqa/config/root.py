@@ -61,6 +61,11 @@ class Config(Section):
                 plain["columns"] = section.columns.model_dump(mode="json", exclude_unset=True)
         return values
 
+    def searches(self) -> bool:
+        """Whether a search engine is asked: for references and evidence, or in a setting of a model."""
+        settings = {setting for model in self.evaluation.models for setting in self.evaluation.settings_of(model)}
+        return self.builds() or bool(settings & {"rag", "agentic"})
+
     def _named_models(self) -> Iterator[tuple[str, str]]:
         if self.builds():
             yield from self._named_by_steps()
@@ -203,7 +208,7 @@ def _missing_files(config: Config) -> Iterator[str]:
     for name, section in (("human_grades", evaluation.human_grades), ("code_generation", evaluation.code_generation)):
         if section:
             yield from _listing(f"evaluation.{name}.path", table_files, section.path)
-    if config.search.engine == "local":
+    if config.searches() and config.search.engine == "local":
         yield from _listing("search.corpus", corpus_files, config.search.corpus)
     for label in config.used_models().keys() & config.models.keys():
         weights = config.models[label].weights or ""
