@@ -148,11 +148,26 @@ def panel_runs(models):
 
 
 def check_before_start():
-    """Refuse to start without the API keys of the models that this run asks or with a cache that can't be written."""
+    """Refuse to start without the API keys of the models that this run asks, with a cache that can't be written, or with
+    tables that would be read last of all, when every answer has been paid for.
+    """
     recipes = {job.params.get("recipe") for job in workflow.dag.needrun_jobs()}
     asked_now = {each["label"] for text in recipes - {None} for each in asked_models(text)}
     explained(root.preflight, SETTINGS, asked_now)
+    look_at_small_tables()
     spend.remove_old(SETTINGS.cache_dir)
+
+
+def look_at_small_tables():
+    """Read people's grades and the figures of other benchmarks, only to see that they can be read."""
+    # Not needed at other starts, and slow to import.
+    from devqa.imports.figures import outside_figures
+    from devqa.imports.human import human_grades
+
+    if EVALUATION.human_grades:
+        explained(human_grades, HUMAN_GRADES, EVALUATION.human_grades.model_dump())
+    if EVALUATION.code_generation:
+        explained(outside_figures, CODE_GENERATION, EVALUATION.code_generation.model_dump())
 
 
 def prompt_hashes():

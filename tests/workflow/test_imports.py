@@ -131,6 +131,15 @@ def test_what_the_user_has_to_mend_is_said_in_one_message(fresh, entry, says):
     assert "Traceback" not in run.output
 
 
+def test_tables_that_are_read_last_are_looked_at_before_anything_is_paid_for(fresh):
+    write_csv(fresh.folder / "figures.csv", "model,pass@1", ["weak", "80"], ["weak", "90"])
+    fresh.config["evaluation"]["code_generation"] = {"path": "figures.csv"}
+    run = fresh.run()
+    assert (run.code != 0, fresh.endpoint.count) == (True, 0)
+    assert "figures.csv, row 2: weak has a figure in an earlier row" in run.output
+    assert "Traceback" not in run.output
+
+
 @pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published grades are not on this machine")
 def test_published_grades_give_the_published_figures(fresh):
     columns = {"question": "problem", "answer": "golden_answer"}
