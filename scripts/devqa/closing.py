@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from devqa.imports.files import CELL_LIMIT
 from devqa.llm.pricing import money
 from devqa.llm.spend import Account, dollars
 
@@ -20,7 +21,6 @@ _RULES = {
     "answers": ["answer"],
     "grades": ["judge"],
 }
-_CELL_LIMIT = 2**31 - 1  # characters; Python's own limit is 131,072
 # As `devqa.job` writes them: the time, the level, and a message that may have several lines.
 _ENTRY = re.compile(r"^\d{4}-\d\d-\d\d [\d:,]+ ([A-Z]+) ")
 
@@ -74,7 +74,7 @@ def _rows(table: Path) -> int:
 def _records(table: Path) -> int:
     if not table.exists():
         return 0
-    csv.field_size_limit(_CELL_LIMIT)
+    csv.field_size_limit(CELL_LIMIT)
     with table.open(encoding="utf-8", newline="") as file:
         return sum(1 for _ in csv.DictReader(file))
 

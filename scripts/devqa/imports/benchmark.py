@@ -11,7 +11,7 @@ from typing import Any
 
 from devqa import language
 from devqa.errors import UserError
-from devqa.imports.reading import Columns, Record, records, text
+from devqa.imports.reading import Columns, Record, records, stripped, text
 from devqa.tables import Row
 
 _NEEDED = (("question",), ("answer",))
@@ -37,7 +37,7 @@ def benchmark(files: Iterable[str], columns: Mapping[str, str | None], named: It
             difficulty other than easy or hard. It names them.
     """
     given = list(records(files, Columns(columns, tuple(named), _NEEDED)))
-    _refuse(given, lambda record: not _plain(record, "question"), "no question")
+    _refuse(given, lambda record: not stripped(record, "question"), "no question")
     _refuse(given, lambda record: _difficulty(record) not in _DIFFICULTIES, "a difficulty that is not easy or hard")
     return [_row(record, identifier) for record, identifier in zip(given, _identifiers(given), strict=True)]
 
@@ -48,9 +48,9 @@ def _row(record: Record, identifier: str) -> Row:
         "id": identifier,
         "question": question,
         "answer": text(record, "answer") or "",
-        "language": language.code(_plain(record, "language")) or language.detect(question),
+        "language": language.code(stripped(record, "language")) or language.detect(question),
         "difficulty": _difficulty(record),
-        **{role: _plain(record, role) or None for role in ("domain", "source", "dialogue_id")},
+        **{role: stripped(record, role) or None for role in ("domain", "source", "dialogue_id")},
         **{column: [] for column in _UNKNOWN},
     }
 
@@ -58,10 +58,10 @@ def _row(record: Record, identifier: str) -> Row:
 def _identifiers(given: Sequence[Record]) -> list[str]:
     if not any("id" in record.values for record in given):
         return _made(given)
-    found = [_plain(record, "id") for record in given]
+    found = [stripped(record, "id") for record in given]
     counts = Counter(found)
-    _refuse(given, lambda record: not _plain(record, "id"), "no id")
-    _refuse(given, lambda record: counts[_plain(record, "id")] > 1, "an id that comes twice")
+    _refuse(given, lambda record: not stripped(record, "id"), "no id")
+    _refuse(given, lambda record: counts[stripped(record, "id")] > 1, "an id that comes twice")
     return found
 
 
@@ -76,12 +76,8 @@ def _made(given: Iterable[Record]) -> list[str]:
     return found
 
 
-def _plain(record: Record, role: str) -> str:
-    return (text(record, role) or "").strip()
-
-
 def _difficulty(record: Record) -> str | None:
-    return _plain(record, "difficulty").lower() or None
+    return stripped(record, "difficulty").lower() or None
 
 
 def _refuse(given: Sequence[Record], bad: Callable[[Record], Any], what: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from devqa.errors import UserError
-from devqa.imports.reading import Columns, number, records, text
+from devqa.imports.reading import Columns, number, records, stripped, text
 
 
 def outside_figures(files: Iterable[str], section: dict[str, Any]) -> dict[str, float]:
@@ -20,7 +20,7 @@ def outside_figures(files: Iterable[str], section: dict[str, Any]) -> dict[str, 
     names = {"model": section["model_column"], "figure": section["score_column"]}
     figures: dict[str, float] = {}
     for record in list(records(files, Columns(names, named=tuple(names)))):
-        model = (text(record, "model") or "").strip()
+        model = stripped(record, "model")
         figure = _figure(record.values.get("figure"))
         if not model:
             raise UserError(f"{record} has no model in column '{names['model']}'")

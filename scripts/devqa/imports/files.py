@@ -3,6 +3,7 @@
 from devqa.ingest.sources import SUPPORTED, source_files
 
 SEPARATED = tuple(f".{name}{packed}" for name in ("csv", "tsv") for packed in ("", ".gz", ".zst"))
+CELL_LIMIT = 2**31 - 1  # characters of a cell; Python's own limit is 131,072
 FORMATS = (*SUPPORTED, *SEPARATED)
 
 

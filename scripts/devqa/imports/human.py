@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from devqa.errors import UserError
-from devqa.imports.reading import Columns, Record, number, records, text
+from devqa.imports.reading import Columns, Record, number, records, stripped, text
 from devqa.imports.words import grade_of
 from devqa.tables import Row
 
@@ -34,9 +34,9 @@ def _row(record: Record, meanings: dict[str, Any]) -> Row:
     return {
         "file": record.file,
         "row": record.number,
-        "id": (text(record, "id") or "").strip(),
-        "model": (text(record, "model") or "").strip(),
-        "setting": (text(record, "setting") or "").strip() or None,
+        "id": stripped(record, "id"),
+        "model": stripped(record, "model"),
+        "setting": stripped(record, "setting") or None,
         "repeat": _repeat(record),
         "grade": grade,
         "reason": reason,
@@ -44,7 +44,7 @@ def _row(record: Record, meanings: dict[str, Any]) -> Row:
 
 
 def _repeat(record: Record) -> int | None:
-    said = (text(record, "repeat") or "").strip()
+    said = stripped(record, "repeat")
     if not said:
         return None
     # pandas writes 1.0 for 1 where other cells are empty.

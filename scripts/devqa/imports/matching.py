@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from devqa.imports.reading import Record, text
+from devqa.imports.reading import Record, stripped, text
 from devqa.tables import Row
 
 # How alike the questions of one row are in two versions of a benchmark (difflib's ratio), with the same gold answer.
@@ -50,7 +50,7 @@ def match(given: Sequence[Record], benchmark: Sequence[Row], asked: Collection[s
     found = Matches()
     by_question: list[Record] = []
     for record in given:
-        row = index.by_id.get(_identifier(record))
+        row = index.by_id.get(stripped(record, "id"))
         if row and _same_question(record, row):
             _take(found, record, [row])
         else:
@@ -141,7 +141,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _stranger(record: Record, index: _Index) -> str:
-    identifier, question = _identifier(record), text(record, "question")
+    identifier, question = stripped(record, "id"), text(record, "question")
     if identifier in index.by_id:
         return "the benchmark's row with this id has another question"
     if question:
@@ -162,10 +162,6 @@ def _same_question(record: Record, row: Row) -> bool:
 def _agree(record: Record, role: str, value: str) -> bool:
     """Whether a text is the same; also where the file has none."""
     return role not in record.values or _plain(text(record, role) or "") == _plain(value)
-
-
-def _identifier(record: Record) -> str:
-    return (text(record, "id") or "").strip()
 
 
 def _plain(value: str) -> str:

@@ -21,13 +21,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from devqa.errors import UserError
-from devqa.imports.files import SEPARATED
+from devqa.imports.files import CELL_LIMIT, SEPARATED
 from devqa.ingest import jsonlines
 
 _LINE_LIMIT = 64 << 20  # bytes of a line of JSON
 _HEADER_LIMIT = 1 << 20  # characters in which the header of a CSV file ends
 _BATCH = 512  # rows of a Parquet file
-_CELL_LIMIT = 2**31 - 1  # characters; Python's own limit is 131,072
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 
 # What a reader of one format is told once it knows the file's columns.
@@ -125,6 +124,15 @@ def text(record: Record, role: str) -> str | None:
     raise UserError(f"{record}: {role} is of type {type(value).__name__}, not text: convert it")
 
 
+def stripped(record: Record, role: str) -> str:
+    """A value as text without outer white space; "" where there is none.
+
+    Raises:
+        UserError: as of `text`.
+    """
+    return (text(record, role) or "").strip()
+
+
 def number(value: Any) -> float | None:
     """A number, or a text that is one; None for anything else, for NaN and for infinity."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | decimal.Decimal):
@@ -150,7 +158,7 @@ def _rows(file: str, wanted: set[str], seen: _Seen) -> Iterator[tuple[int, Mappi
 
 def _separated(file: str, wanted: set[str], seen: _Seen) -> Iterator[tuple[int, dict[str, str]]]:
     """CSV as RFC 4180 has it: cells with delimiters, quotes or line ends are quoted, quotes in them doubled."""
-    csv.field_size_limit(_CELL_LIMIT)
+    csv.field_size_limit(CELL_LIMIT)
     delimiter = _delimiter(file, wanted)
     number, line = 0, "the header"
     try:

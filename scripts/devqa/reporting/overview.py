@@ -5,14 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from devqa.evaluation.metrics import COUNTS, SHARES, TOKENS
+from devqa.evaluation.statistics import BOUNDED
 from devqa.reporting.browsed import setting_order
 from devqa.reporting.data import composition, figures_of
 from devqa.reporting.spending import Spent, cost
 from devqa.tables import Row
 from devqa.usage import added
 
-# Shares that rows without a grade leave open: these have a worst and a best case.
-BOUNDED = ("co", "cga", "f_score")
 # The columns of leaderboard.csv.
 LEADERBOARD = [
     *("model", "setting", "rank"),

@@ -2,16 +2,37 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from devqa.steps.clean import clean
 from devqa.steps.fetch import fetch
 from devqa.steps.outcomes import OK, failed, rejected
 from devqa.tables import Row
-from devqa.web.fetch import Fetcher
+from devqa.web.fetch import Fetcher, open_fetcher
 from devqa.web.passages import Passage, cut_up, rank
-from devqa.web.search import Engine, Hit, SearchFailed, merge
+from devqa.web.search import Engine, Hit, SearchFailed, merge, open_engine
 from devqa.web.store import Store
+
+if TYPE_CHECKING:
+    from devqa.job import Job
+
+
+def searching(this: "Job") -> dict[str, Any]:
+    """All that `passages_for` takes beside the questions, as the configuration and the job's options have it.
+
+    Raises:
+        UserError: the table of the local corpus can't be read.
+    """
+    store = Store(this.cache / "web")
+    return {
+        "engine": open_engine(this.config["search"], this.corpus(), store),
+        "fetcher": open_fetcher(this.config["fetch"], this.corpus(), store),
+        "store": store,
+        **{name: this.options[name] for name in ("pages", "passages", "passage_tokens")},
+        "cleaning": this.config["clean"],
+        "concurrency": this.config["search"]["concurrency"],
+        "workers": this.threads,
+    }
 
 
 def passages_for(
