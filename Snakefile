@@ -1,7 +1,8 @@
 """DevQA: conversations between developers and LLMs → a question-answering benchmark → a report per model.
 
 Needs: config.yaml, and what it names (dialogues, a search engine, models; or a benchmark and answers from elsewhere).
-Makes: results/benchmark.parquet, results/reports/, results/funnel.csv, results/review.parquet.
+Makes: results/benchmark.parquet, results/reports/, results/funnel.csv,
+results/review.parquet, results/sources.parquet.
 """
 
 from snakemake.utils import min_version
@@ -29,6 +30,7 @@ rule all:
     default_target: True
     input:
         benchmark=BENCHMARK,
+        sources=rules.sources.output.sources if SETTINGS.builds() else [],
         review=rules.review.output.review if SETTINGS.builds() else [],
         funnel=rules.funnel.output.funnel,
         index=rules.index.output.index,

@@ -1,7 +1,8 @@
-"""Rated pairs → the benchmark.
+"""Rated pairs → the benchmark, and the pages that it cites.
 
-Needs: results/rated/, results/verified/.
-Makes: results/merged.parquet (every rated pair: kept, or merged into which) and results/benchmark.parquet.
+Needs: results/rated/, results/verified/; the cache's pages, or the local corpus.
+Makes: results/merged.parquet (every rated pair: kept, or merged into which), results/benchmark.parquet and
+results/sources.parquet. `snakemake drift` makes results/drift.csv.
 """
 
 
@@ -35,3 +36,47 @@ rule benchmark:
         "Merging duplicates into the benchmark"
     script:
         "../scripts/benchmark.py"
+
+
+rule sources:
+    input:
+        benchmark=rules.benchmark.output.benchmark,
+        corpus=CORPUS,
+    output:
+        sources="results/sources.parquet",
+    log:
+        "logs/sources.log",
+    benchmark:
+        "logs/benchmarks/sources.tsv"
+    conda:
+        "../envs/devqa.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        recipe=recipe_of("sources.py", {"local": LOCAL}),
+    message:
+        "Listing the pages that the benchmark cites"
+    script:
+        "../scripts/sources.py"
+
+
+# Without input and output: it looks at the benchmark that is there, whatever the configuration would make of it now, and
+# runs whenever it is asked for.
+rule drift:
+    log:
+        "logs/drift.log",
+    localrule: True
+    conda:
+        "../envs/devqa.yaml"
+    threads: 4
+    resources:
+        mem_mb=3000,
+        runtime=600,
+    params:
+        recipe=recipe_of("drift.py"),
+    message:
+        "Looking at the cited pages again"
+    script:
+        "../scripts/drift.py"

@@ -1,4 +1,4 @@
-"""What a run would ask the models, and what that would cost: `snakemake --cores 1 bill`.
+"""What a run would ask models and search engine, and what that would cost: `snakemake --cores 1 bill`.
 
 Needs: the configuration, and what there is of results and cache. No key and no network.
 Makes: a table on the screen. Without an output, and without a benchmark, which counts as one, the rule runs whenever it is

@@ -26,7 +26,7 @@ from devqa.ingest.sources import source_files
 from devqa.llm import spend
 from devqa.llm.pricing import is_free
 from devqa.prompts import Prompt
-from devqa.recipe import asked_models, recipe
+from devqa.recipe import asked_models, recipe, searches
 from devqa.web.corpus_files import corpus_files
 
 
@@ -148,12 +148,12 @@ def panel_runs(models):
 
 
 def check_before_start():
-    """Refuse to start without the API keys of the models that this run asks, with a cache that can't be written, or with
-    tables that would be read last of all, when every answer has been paid for.
+    """Refuse to start without the API keys of the models and the search engine that this run asks, with a cache that can't
+    be written, or with tables that would be read last of all, when every answer has been paid for.
     """
-    recipes = {job.params.get("recipe") for job in workflow.dag.needrun_jobs()}
-    asked_now = {each["label"] for text in recipes - {None} for each in asked_models(text)}
-    explained(root.preflight, SETTINGS, asked_now)
+    recipes = {job.params.get("recipe") for job in workflow.dag.needrun_jobs()} - {None}
+    asked_now = {each["label"] for text in recipes for each in asked_models(text)}
+    explained(root.preflight, SETTINGS, asked_now, any(map(searches, recipes)))
     look_at_small_tables()
     spend.remove_old(SETTINGS.cache_dir)
 

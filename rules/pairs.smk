@@ -1,6 +1,6 @@
 """Condensed references → pairs → checked → evidence → verified → rated; what is not supported → review.
 
-Needs: results/dialogues/, results/search/, results/condensed/.
+Needs: results/{dialogues,queries,search,references,condensed}/.
 Makes: results/{pairs,checked,evidence,verified,rated}/<source>/<shard>.parquet (SimpleDevQA, sections 4.2 and 4.3) and
 results/review.parquet, the pairs that the evidence did not support.
 """
@@ -12,7 +12,9 @@ rule generate:
     input:
         dialogues="results/dialogues/{source}/{shard}.parquet",
         search=rules.search.output.search,
+        references=rules.clean.output.references,
         condensed=rules.condense.output.condensed,
+        queries=rules.queries.output.queries,
     output:
         pairs="results/pairs/{source}/{shard}.parquet",
     log:

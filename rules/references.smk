@@ -5,10 +5,14 @@ Makes: results/corpus.parquet (local engine only) and results/{search,pages,refe
 (SimpleDevQA, sections 4.1 and 4.2). The bytes of pages are kept in the cache, so cleaning again fetches nothing.
 """
 
+# What the engine finds depends on these.
+
 CORPUS = ["results/corpus.parquet"] if LOCAL else []
-ENGINE = SETTINGS.search.model_dump(mode="json", include={"engine", "url"})
-FETCHING = SETTINGS.fetch.model_dump(mode="json", include={"max_bytes", "max_redirects"})
-CLEANING = SETTINGS.clean.model_dump(mode="json", exclude={"timeout_s"})
+ENGINE = SETTINGS.search.model_dump(
+    mode="json", include={"engine", "url", "engine_id", "include_sites", "exclude_sites"}
+)
+FETCHING = SETTINGS.fetch.model_dump(mode="json", include={"max_bytes", "max_redirects", "private_hosts"})
+CLEANING = SETTINGS.clean.model_dump(mode="json", exclude={"timeout_s", "duplicate_similarity"})
 
 
 rule corpus:
@@ -75,7 +79,7 @@ rule fetch:
         mem_mb=1500,
         runtime=240,
     params:
-        recipe=recipe_of("fetch.py", {**ENGINE, **FETCHING}),
+        recipe=recipe_of("fetch.py", {"local": LOCAL, **FETCHING}),
     message:
         "Fetching pages: {wildcards.source}, shard {wildcards.shard}"
     script:
@@ -93,12 +97,12 @@ rule clean:
         "logs/benchmarks/clean/{source}/{shard}.tsv"
     conda:
         "../envs/devqa.yaml"
-    threads: 1
+    threads: 4
     resources:
         mem_mb=3000,
         runtime=240,
     params:
-        recipe=recipe_of("clean.py", CLEANING),
+        recipe=recipe_of("clean.py", {**CLEANING, "duplicate_similarity": SETTINGS.clean.duplicate_similarity}),
     message:
         "Cleaning pages: {wildcards.source}, shard {wildcards.shard}"
     script:

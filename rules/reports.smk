@@ -19,6 +19,12 @@ SHARDED = (
     "verified",
     "rated",
 )
+# Only where a model is asked with passages that are searched for.
+RETRIEVED = (
+    [rules.retrieve.output.retrieved]
+    if any("rag" in EVALUATION.settings_of(model) for model in EVALUATION.models)
+    else []
+)
 # A benchmark from elsewhere has no stages before it.
 STAGES = (
     {**{name: all_shards(name) for name in SHARDED}, "merged": rules.benchmark.output.merged}
@@ -77,6 +83,7 @@ rule funnel:
         **STAGES,
         benchmark=BENCHMARK,
         domains=DOMAINS,
+        retrieved=RETRIEVED,
         answers=runs("answers", EVALUATED),
         grades=runs("grades", EVALUATED),
         panel=panel_runs(EVALUATED),

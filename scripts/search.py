@@ -3,14 +3,15 @@
 from devqa import tables
 from devqa.job import job
 from devqa.steps.search import search
-from devqa.web.search import open_engine
-from devqa.web.store import Store
+from devqa.web.engines.opening import open_engine
 
 with job(snakemake) as this:  # noqa: F821
     rows = search(
         tables.read_ok(this.input.queries, "queries"),
-        open_engine(this.config["search"], this.corpus(), Store(this.cache / "web")),
+        open_engine(this),
         this.options["results"],
         this.config["search"]["concurrency"],
     )
+    # Nothing was given up for good: the next run searches for these again.
+    this.wants_again = any(row["status"] == "failed" for row in rows)
     tables.write(rows, "search", this.output.search)

@@ -1,8 +1,8 @@
 """A model that calls tools, a web that it calls them on, and what tests of such conversations share."""
 
 from devqa.steps.agentic import agentic
+from devqa.web.engines.base import Found, Hit
 from devqa.web.fetch import Fetched
-from devqa.web.search import Hit
 from devqa.web.store import Store
 from devqa.web.tools import Tools
 from scripted import Reply
@@ -26,7 +26,8 @@ class Web:
         found = self.found.get(query, [])
         if isinstance(found, Exception):
             raise found
-        return [Hit(url, f"Title of {url}", "Look at http://e/snippet too") for url in found][:limit]
+        hits = [Hit(url, f"Title of {url}", "Look at http://e/snippet too") for url in found]
+        return Found(hits[:limit], 1)
 
     def fetch(self, url):
         self.asked.append(url)

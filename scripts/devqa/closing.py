@@ -18,9 +18,12 @@ _RULES = {
     "checked": ["check"],
     "verified": ["verify"],
     "rated": ["difficulty"],
+    "retrieved": ["retrieve"],
     "answers": ["answer"],
     "grades": ["judge"],
 }
+# Of these every failed row is tried again by the next run.
+_SEARCHED = ("search", "pages", "evidence", "retrieved")
 # As `devqa.job` writes them: the time, the level, and a message that may have several lines.
 _ENTRY = re.compile(r"^\d{4}-\d\d-\d\d [\d:,]+ ([A-Z]+) ")
 
@@ -53,8 +56,11 @@ def summary(
     ]
     failed = [row for row in rows if row["status"] == "failed"]
     lines += [f"FAILED  {row['stage']}: {row['rows_out']} of {row['rows_in']} rows: {row['reason']}" for row in failed]
-    if any("given up" in row["reason"] for row in failed):
-        lines.append("What was given up is asked again by the next run: give the same command.")
+    if any("given up" in row["reason"] or row["stage"] in _SEARCHED for row in failed):
+        lines.append(
+            "What was given up is asked again by the next run, and so are searches and pages that failed: "
+            "give the same command."
+        )
     if failed:
         known = {**_RULES, **rules}
         again = " ".join(dict.fromkeys(rule for row in failed for rule in known.get(row["stage"], [row["stage"]])))

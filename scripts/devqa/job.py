@@ -42,6 +42,11 @@ class Job:
         # Then nothing may be sent to the web either. Called for each conversation that can't go on without it.
         self.lacks: Callable[[], None] | None = getattr(snakemake, "lacks", None)
 
+    @property
+    def offline(self) -> bool:
+        """May nothing be sent to search engines and web servers? So says the configuration, or a bill that counts."""
+        return self.config["offline"] or self.lacks is not None
+
     def corpus(self) -> str | None:
         """The local search engine's table; None where the engine is another one."""
         return self.input.get("corpus") or None

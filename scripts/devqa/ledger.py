@@ -30,7 +30,13 @@ PARENTS = {
 }
 
 # What comes after the benchmark, with the schema of each.
-_EVALUATION = {"domains": "domains", "answers": "answers", "grades": "grades", "panel": "grades"}
+_EVALUATION = {
+    "domains": "domains",
+    "retrieved": "retrieved",
+    "answers": "answers",
+    "grades": "grades",
+    "panel": "grades",
+}
 
 # Reasons of failed rows begin with one of these (devqa.steps.accounts).
 OUTCOMES = ("refused", "truncated", "empty", "error")
@@ -81,7 +87,7 @@ def stage(name: str, paths: Iterable[str], table: str) -> Stage:
 def stages(inputs: Mapping[str, Sequence[str]], pairs: int, asked: int) -> list[tuple[Stage, int | None]]:
     """The account of every table that is there, in the order in which data flows, with the rows that it was given.
 
-    A benchmark from elsewhere has none of the tables before it; domains and a panel are optional.
+    A benchmark from elsewhere has none of the tables before it; domains, passages and a panel are optional.
 
     Args:
         inputs: the files of each table; `panel` has those of all further judges, who grade every answer.
@@ -99,6 +105,9 @@ def stages(inputs: Mapping[str, Sequence[str]], pairs: int, asked: int) -> list[
                 given[name] = account["search"].passed * pairs
             case "domains":
                 given[name] = asked
+            case "retrieved":
+                # For every row of the benchmark: how many one from elsewhere has is not known here.
+                given[name] = account["merged"].passed if "merged" in account else None
             case "answers":
                 given[name] = len(files["answers"]) * asked
             case "grades":
@@ -138,7 +147,7 @@ def funnel(
     """Rows of `funnel.csv`: one per stage, status and reason; `rows_out` of a stage add up to its `rows_in`.
 
     USD are today's configured prices times the tokens that the answers took when they were paid for, without the
-    calls that are `uncounted`.
+    calls that are `uncounted`, and times the requests to the search engine.
     """
     rows = []
     for account, _ in stages:

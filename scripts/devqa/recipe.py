@@ -49,3 +49,8 @@ def asked_models(recipe: str) -> list[dict[str, Any]]:
         for role, parts in json.loads(recipe)["models"].items()
         for asked in (parts if isinstance(parts, list) else [parts])
     ]
+
+
+def searches(recipe: str) -> bool:
+    """Does a rule with this recipe ask the search engine?"""
+    return "engine" in json.loads(recipe)["options"]

@@ -7,6 +7,7 @@ Rows travel through the steps as plain dicts, one per row, with the schema's col
 
 import os
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -28,6 +29,9 @@ _REFERENCES = pa.list_(pa.struct([("url", pa.string()), ("title", pa.string()), 
 _PASSAGES = pa.list_(
     pa.struct([("url", pa.string()), ("title", pa.string()), ("text", pa.string()), ("score", pa.float64())])
 )
+# Where a pair's answer stands: the number of a reference, the sentence, and how it is found in the page's own text
+# (exact, near).
+_SUPPORTS = pa.list_(pa.struct([("reference", pa.int32()), ("span", pa.string()), ("match", pa.string())]))
 _DIALOGUE = [("dialogue_id", pa.string()), ("source", pa.string()), ("language", pa.string())]
 _PAGE = [("dialogue_id", pa.string()), ("rank", pa.int32()), ("url", pa.string()), ("title", pa.string())]
 _PAIR = [
@@ -36,7 +40,7 @@ _PAIR = [
     ("number", pa.int32()),
     ("question", pa.string()),
     ("answer", pa.string()),
-    ("supports", pa.list_(pa.struct([("reference", pa.int32()), ("span", pa.string())]))),
+    ("supports", _SUPPORTS),
     ("references", _REFERENCES),
 ]
 _CRITERIA = pa.list_(pa.struct([("criterion", pa.string()), ("passed", pa.bool_()), ("reason", pa.string())]))
@@ -99,6 +103,8 @@ SCHEMAS: dict[str, pa.Schema] = {
                     )
                 ),
             ),
+            # Requests to the engine, as calls of `search:<engine>`.
+            ("usage", _USAGE),
             *_STATUS,
         ],
         "pages": [
@@ -106,15 +112,26 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("final_url", pa.string()),
             ("http_status", pa.int32()),
             ("content_type", pa.string()),
+            # Of the raw content, which the cache holds under it; null where there is none.
             ("sha256", pa.string()),
             ("bytes", pa.int64()),
+            # When the content came, in ISO 8601 and UTC; "" for pages of a local corpus.
+            ("fetched", pa.string()),
             *_STATUS,
         ],
-        "references": [*_PAGE, ("language", pa.string()), ("extractor", pa.string()), ("text", pa.string()), *_STATUS],
+        "references": [
+            *_PAGE,
+            ("language", pa.string()),
+            ("extractor", pa.string()),
+            # The address or name of the licence that the page states, "" where it states none.
+            ("license", pa.string()),
+            ("text", pa.string()),
+            *_STATUS,
+        ],
         "condensed": [*_PAGE, ("method", pa.string()), ("text", pa.string()), *_ASKED, *_STATUS],
         "pairs": [*_PAIR, *_ASKED, *_STATUS],
         "checked": [*_PAIR, ("criteria", _CRITERIA), *_ASKED, *_STATUS],
-        "evidence": [*_PAIR, ("passages", _PASSAGES), *_STATUS],
+        "evidence": [*_PAIR, ("passages", _PASSAGES), ("usage", _USAGE), *_STATUS],
         "verified": [
             *_PAIR,
             ("passages", _PASSAGES),
@@ -137,7 +154,7 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("dialogue_id", pa.string()),
             ("source", pa.string()),
             ("references", _REFERENCES),
-            ("supports", dict(_PAIR)["supports"]),
+            ("supports", _SUPPORTS),
             ("evidence_urls", _TEXTS),
             # The knowledge domain, where the benchmark comes with one.
             ("domain", pa.string()),
@@ -146,10 +163,24 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("models", pa.list_(pa.struct([("step", pa.string()), ("model", pa.string()), ("endpoint", pa.string())]))),
             ("prompts", pa.list_(pa.struct([("step", pa.string()), ("sha256", pa.string())]))),
         ],
+        # The frozen evidence: every page that a row of the benchmark cites, as reference or as evidence (ids of rows).
+        "sources": [
+            ("url", pa.string()),
+            ("final_url", pa.string()),
+            ("fetched", pa.string()),
+            ("http_status", pa.int32()),
+            ("content_type", pa.string()),
+            ("license", pa.string()),
+            ("sha256", pa.string()),
+            ("bytes", pa.int64()),
+            ("referenced_by", _TEXTS),
+            ("evidence_of", _TEXTS),
+            *_STATUS,
+        ],
         # Which knowledge domain a question of the benchmark belongs to.
         "domains": [("id", pa.string()), ("domain", pa.string()), *_ASKED, *_STATUS],
         # What the setting `rag` shows with each question.
-        "retrieved": [("id", pa.string()), ("passages", _PASSAGES), *_STATUS],
+        "retrieved": [("id", pa.string()), ("passages", _PASSAGES), ("usage", _USAGE), *_STATUS],
         "answers": [
             *_RUN,
             ("answer", pa.string()),
@@ -228,19 +259,20 @@ def batches(
             raise UserError(f"{path} can't be read as Parquet ({error}): delete it and run again") from error
 
 
-def write(rows: list[Row], name: str, path: str | os.PathLike) -> None:
+def write(rows: Iterable[Row], name: str, path: str | os.PathLike, at_a_time: int = 100_000) -> None:
     """Write `rows` as table `name`, whole or not at all (temporary file, then rename).
 
     A key that a row lacks becomes null; a key that the schema lacks raises `ValueError`, because it would
-    be lost silently.
+    be lost silently. Of rows that are made as they are written, `at_a_time` are in memory.
     """
-    schema = SCHEMAS[name]
+    rows, schema = iter(rows), SCHEMAS[name]
     known = set(schema.names)
-    for row in rows:
-        if unknown := row.keys() - known:
-            raise ValueError(f"table '{name}' has no column {', '.join(sorted(unknown))}")
     with replacing(path) as temporary, writer(temporary, name) as file:
-        file.write_table(pa.Table.from_pylist(rows, schema=schema))
+        while portion := list(islice(rows, at_a_time)):
+            for row in portion:
+                if unknown := row.keys() - known:
+                    raise ValueError(f"table '{name}' has no column {', '.join(sorted(unknown))}")
+            file.write_table(pa.Table.from_pylist(portion, schema=schema))
 
 
 def writer(path: str | os.PathLike, name: str) -> pq.ParquetWriter:

@@ -22,3 +22,8 @@ def added(usage: Iterable[dict[str, Any]]) -> dict[str, int]:
     """The sum of each count over all entries, whatever their model."""
     usage = list(usage)
     return {key: sum(entry[key] for entry in usage) for key in COUNTS}
+
+
+def searched(engine: str, requests: int) -> list[dict[str, Any]]:
+    """The usage of `requests` requests to a search engine, as calls of `search:<engine>`; empty if none."""
+    return [{"model": f"search:{engine}", **dict.fromkeys(COUNTS, 0), "calls": requests}] if requests else []

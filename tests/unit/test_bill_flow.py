@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devqa.bill.dialogues import Dialogues
-from devqa.bill.flow import RULES, Line, flow
+from devqa.bill.flow import RULES, SEARCHING, Line, flow
 from devqa.bill.meter import Altered, Missing, Reading
 from devqa.bill.plan import Planned
 from devqa.bill.rates import Rates
@@ -19,25 +19,27 @@ from devqa.recipe import asked_models
 CONFIG = {
     "dialogues": {"mine": {"shards": 2}},
     "search": {"results": 10},
-    "steps": {"generate": {"pairs": 3}, "difficulty": {"models": ["weak", "strong"]}},
+    "steps": {"generate": {"pairs": 3}, "verify": {"pages": 5}, "difficulty": {"models": ["weak", "strong"]}},
+    "evaluation": {"benchmark": None, "rag": {"pages": 5}},
 }
+ENGINE = "search:brave"
 PLAYERS = {
     **{rule: {rule: "worker"} for rule in ("queries", "condense", "generate", "check", "verify")},
     "difficulty": {"answer": ["weak", "strong"], "judge": "judge"},
     "domains": {"domains": "worker"},
     "answer": {"answer": "new"},
     "judge": {"judge": "judge"},
+    **{rule: {rule: ENGINE} for rule in SEARCHING},
 }
-RATES = Rates(
-    {"queries": 1, "condense": 2, "generate": 1, "check": 3, "verify": 4, "difficulty": 2, "answer": 2},
-    frozenset(["check"]),
-)
+REQUESTS = {"queries": 1, "condense": 2, "generate": 1, "check": 3, "verify": 4, "difficulty": 2, "answer": 2}
+RATES = Rates(REQUESTS | {"search": 3, "evidence": 2, "retrieve": 2}, frozenset(["check"]))
 MISSING = Missing(1_000, 300, 100, True)
 SAME = Altered(0, 0)
 
 
 def asked(label: str) -> dict[str, Any]:
-    return {"label": label, "endpoint": "e", "model": label}
+    pages = {"usually": 1, "at_most": 2} if label == ENGINE else {}
+    return {"label": label, "endpoint": "e", "model": label, **pages}
 
 
 def job(
@@ -86,13 +88,14 @@ def run(
     dialogues: Dialogues = THIRTY,
     kept: dict[tuple[str, str], int] | None = None,
     rows: int | None = None,
+    config: dict[str, Any] = CONFIG,
 ):
     earlier = Earlier()
     for (label, step), count in (kept or {}).items():
         for _ in range(count):
             record = {"outcome": "ok", "step": step, "input_tokens": 1, "output_tokens": 1}
             earlier.add(Cache("").shelf("e", label).folder.name, record)
-    lines = flow(measured, dialogues, RATES, earlier, CONFIG, rows)
+    lines = flow(measured, dialogues, RATES, earlier, config, rows)
     return {(line.rule, line.role, line.label): line for line in lines}
 
 

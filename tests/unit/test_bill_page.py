@@ -10,9 +10,21 @@ from devqa.bill.page import page
 
 DIALOGUES = Dialogues(3_000, 0, 0, True)
 PRICED = {"mode": "online", "runtime": "openai", "price": {"batch": 0.5}}
-EVALUATION = {"benchmark": None, "domains": None, "models": ["gpt"], "judge": {"model": "gpt"}, "panel": []}
+EVALUATION = {
+    "benchmark": None,
+    "domains": None,
+    "models": ["gpt"],
+    "settings": ["plain"],
+    "model_settings": {},
+    "agentic": {"rounds": 5, "calls": 4},
+    "judge": {"model": "gpt"},
+    "panel": [],
+}
+FREE = {"engine": "searxng", "price_per_request": 0}
 CONFIG = {
     "budget_usd": None,
+    "offline": False,
+    "search": FREE,
     "evaluation": EVALUATION,
     "models": {
         "gpt": PRICED,
@@ -116,6 +128,45 @@ def test_steps_that_the_configuration_does_not_have_are_not_named(changed, resti
     rag = dataclasses.replace(CHECK, step="answer rag")
     text = said(CHECK, rag, config={**CONFIG, "evaluation": {**EVALUATION, **changed}})
     assert f"Nothing to ask at: {resting}." in text if resting else "Nothing to ask at" not in text
+
+
+PAID = {"engine": "brave", "price_per_request": 0.005}
+SEARCH = dataclasses.replace(CHECK, step="search", model="search:brave", input_tokens=0.0, output_tokens=0.0)
+
+
+def test_searches_with_a_price_are_lines_like_all_others_and_count_in_the_total():
+    lines = said(CHECK, SEARCH, config={**CONFIG, "search": PAID}).splitlines()
+    assert " ".join(lines[5].split()) == "search search:brave 9,000 1,000 8,000 0 0 31.75 2.50 to 1,234 exact"
+    assert " ".join(lines[7].split()).startswith("all 18,000 2,000 16,000 5.4 M 1.23 M 63.50 5.00 to 2,469")
+
+
+@pytest.mark.parametrize(
+    ("changed", "resting"),
+    [
+        ({"search": PAID}, "queries, search, condense, generate, evidence, verify, difficulty, answer, judge"),
+        (
+            {"search": PAID, "evaluation": {**EVALUATION, "model_settings": {"gpt": ["rag"]}}},
+            "queries, search, condense, generate, evidence, verify, difficulty, retrieve, answer, judge",
+        ),
+        ({"search": PAID, "offline": True}, "queries, condense, generate, verify, difficulty, answer, judge"),
+        (
+            {"search": {**PAID, "engine": "local"}},
+            "queries, condense, generate, verify, difficulty, answer, judge",
+        ),
+    ],
+)
+def test_searches_are_named_among_the_steps_that_rest_only_where_they_cost_something(changed, resting):
+    assert f"Nothing to ask at: {resting}." in said(CHECK, config={**CONFIG, **changed})
+
+
+def test_what_models_search_for_by_themselves_is_said_to_be_left_out():
+    agentic = dataclasses.replace(CHECK, step="answer agentic")
+    left_out = "(agentic) is not in the bill: at most 20 searches for each question."
+    assert left_out in said(agentic, config={**CONFIG, "search": PAID})
+    assert left_out not in said(agentic)
+    assert left_out not in said(CHECK, config={**CONFIG, "search": PAID})
+    asked_before = dataclasses.replace(agentic, sent=0.0, most=0.0)
+    assert left_out not in said(asked_before, config={**CONFIG, "search": PAID})
 
 
 def test_dialogues_that_were_only_counted_are_marked():

@@ -65,7 +65,21 @@ def test_tables_of_earlier_runs_go_before_the_paper(tmp_path):
     assert found.requests["verify"] == pytest.approx(1.2)
     assert found.requests["difficulty"] == pytest.approx(0.6)
     assert found.requests["answer"] == pytest.approx(0.4)
-    assert found.earlier == {"queries", "condense", "generate", "check", "verify", "difficulty", "answer"}
+    every = {"queries", "condense", "generate", "check", "evidence", "verify", "difficulty", "retrieve", "answer"}
+    assert found.earlier == every
+
+
+def test_searches_are_as_many_as_the_rows_that_are_searched_for(tmp_path):
+    found = rates(tmp_path, CONFIG)
+    assert found.requests["search"] == 3
+    # One for each pair that is checked and found good, and one for each that evidence has borne out.
+    assert found.requests["evidence"] == pytest.approx(3 * (6_020 / 9_000) ** 0.5)
+    assert found.requests["retrieve"] == pytest.approx(3 * 6_020 / 9_000)
+    write(tmp_path, "queries", rows(4, 3, queries=["a", "b", "c", "d"]))
+    found = rates(tmp_path, CONFIG)
+    assert (found.requests["search"], found.earlier) == (3, {"queries", "search"})
+    write(tmp_path, "queries", rows(4, 1, queries=["a", "b"]))
+    assert rates(tmp_path, CONFIG).requests["search"] == 0.5
 
 
 def test_what_is_not_there_yet_comes_from_the_paper(tmp_path):

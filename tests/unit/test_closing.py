@@ -2,6 +2,8 @@
 
 import os
 
+import pytest
+
 from devqa import closing, tables
 from devqa.ledger import COLUMNS
 from devqa.llm.spend import Account, picodollars
@@ -58,6 +60,18 @@ def test_rows_of_the_evaluation_that_have_no_grade_are_told(tmp_path):
     rows = [f"{stage},rejected,odd word,4,3,{NOTHING}" for stage in ("checked", "grades")]
     (tmp_path / "funnel.csv").write_text("\n".join([HEADER, *rows]) + "\n")
     assert closing.summary(tmp_path)[1:] == ["NOTE  grades: 3 of 4 rows: odd word"]
+
+
+@pytest.mark.parametrize("stage", ["search", "pages", "evidence", "retrieved"])
+def test_searches_and_pages_that_failed_are_tried_again_by_the_next_run(tmp_path, stage):
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports/index.html").touch()
+    (tmp_path / "funnel.csv").write_text(f"{HEADER}\n{stage},failed,no answer,4,1,{NOTHING}\n")
+    _, failed, again, hint = closing.summary(tmp_path)
+    assert failed == f"FAILED  {stage}: 1 of 4 rows: no answer"
+    assert again.startswith("What was given up is asked again by the next run, and so are searches and pages")
+    rule = {"pages": "fetch", "retrieved": "retrieve"}.get(stage, stage)
+    assert hint.endswith(f"--forcerun {rule}")
 
 
 def test_what_a_run_spent_is_told_with_its_budget_and_what_nobody_knows():

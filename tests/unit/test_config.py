@@ -44,8 +44,30 @@ def test_the_default_is_valid(raw):
         (("evaluation", "repeats"), 0, "evaluation.repeats: input should be greater than or equal to 1"),
         (("evaluation", "settings"), ["oracle"], "evaluation.settings.0: input should be 'plain'"),
         (("evaluation", "models"), ["smollm2", "smollm2"], "evaluation.models: 'smollm2' stands there more than once"),
-        (("search", "engine"), "bing", "search.engine: input should be 'local' or 'searxng'"),
+        (
+            ("search", "engine"),
+            "bing",
+            "search.engine: input should be 'local', 'searxng', 'brave', 'serper', 'tavily'",
+        ),
         (("search", "engine"), "searxng", "search: url is missing"),
+        (("search", "engine"), "google", "search: engine_id is missing"),
+        (
+            ("search", "include_sites"),
+            ["https://python.org"],
+            "search.include_sites.0: 'https://python.org' must match",
+        ),
+        (("search", "exclude_sites"), ["python"], "search.exclude_sites.0: 'python' must match"),
+        (("search",), {"engine": "brave", "api_key_env": "sk-key"}, "search.api_key_env: this is no variable's name"),
+        (("search",), {"engine": "brave", "url": "http://me:pw@host"}, "search.url: it holds a name or a password"),
+        (("search",), {"engine": "searxng", "url": "localhost:8888"}, "search.url: this is no address such as http"),
+        (("search", "price_per_request"), -1, "search.price_per_request"),
+        (("search", "requests_per_second"), 0, "search.requests_per_second"),
+        (("fetch", "user_agent"), "my bot\r\nX: y", "fetch.user_agent"),
+        (("fetch", "contact"), "me at home", "fetch.contact: 'me at home' must match"),
+        (("fetch", "host_requests_per_second"), 0, "fetch.host_requests_per_second"),
+        (("fetch", "private_hosts"), ["http://wiki"], "fetch.private_hosts.0: 'http://wiki' must match"),
+        (("clean", "duplicate_similarity"), 0.1, "clean.duplicate_similarity"),
+        (("offline",), "maybe", "offline: input should be a valid boolean"),
         (("search", "corpus"), "no/such/folder", "search.corpus: there is no no/such/folder"),
         (("models", "smollm2"), {"runtime": "openai"}, "models.smollm2: base_url is missing"),
         (("models", "smollm2"), {"base_url": "http://me:pw@host/v1"}, "use api_key_env"),
@@ -58,7 +80,11 @@ def test_the_default_is_valid(raw):
         (("steps", "check", "date"), "yesterday", "steps.check.date: input should be a valid date"),
         (("steps", "generate"), None, "steps.generate: input should be a valid dictionary"),
         (("models", "smollm2", "sampling", "top_p"), 2, "models.smollm2.sampling.top_p"),
-        (("models", "smollm2", "base_url"), "127.0.0.1:9101", "models.smollm2: base_url is no address such as http"),
+        (
+            ("models", "smollm2", "base_url"),
+            "127.0.0.1:9101",
+            "models.smollm2.base_url: this is no address such as http",
+        ),
         (("models", "smollm2", "extra_body"), {"messages": []}, "models.smollm2: extra_body can't set messages"),
         (("cache_dir",), "", "cache_dir"),
         (("budget_usd",), float("inf"), "budget_usd"),
@@ -78,7 +104,7 @@ def test_a_bad_value_is_refused_by_its_key(raw, path, value, says):
 def test_a_key_in_the_place_of_its_variable_is_refused_without_showing_it(raw):
     raw["models"]["smollm2"]["api_key_env"] = "sk-very-secret"
     message = refusal(raw)
-    assert "models.smollm2: api_key_env is no variable's name" in message
+    assert "models.smollm2.api_key_env: this is no variable's name" in message
     assert "very-secret" not in message
 
 
@@ -102,20 +128,47 @@ def test_every_missing_api_key_is_named_with_its_users(raw, monkeypatch, tmp_pat
     raw["cache_dir"] = str(tmp_path / "cache")
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     raw["models"]["paid"] = {"base_url": "http://127.0.0.1:1/v1", "api_key_env": "NO_SUCH_KEY"}
-    root.preflight(root.load(raw), ["paid"])  # nobody uses it
+    root.preflight(root.load(raw), ["paid"], searching=True)  # nobody uses it
     raw["steps"]["check"]["model"] = "paid"
-    root.preflight(root.load(raw), ["m"])  # this time nobody asks it
+    root.preflight(root.load(raw), ["m"], searching=True)  # this time nobody asks it
     with pytest.raises(UserError, match=r"NO_SUCH_KEY is not set \(needed by steps.check.model\)"):
-        root.preflight(root.load(raw), ["m", "paid"])
+        root.preflight(root.load(raw), ["m", "paid"], searching=True)
     monkeypatch.setenv("NO_SUCH_KEY", "x")
-    root.preflight(root.load(raw), ["m", "paid"])
+    root.preflight(root.load(raw), ["m", "paid"], searching=True)
+
+
+@pytest.mark.parametrize(
+    ("search", "variable"),
+    [
+        ({"engine": "brave"}, "BRAVE_API_KEY"),
+        ({"engine": "serper"}, "SERPER_API_KEY"),
+        ({"engine": "tavily", "api_key_env": "MY_OWN"}, "MY_OWN"),
+        ({"engine": "google", "engine_id": "x"}, "GOOGLE_API_KEY"),
+    ],
+)
+def test_an_engine_that_will_be_asked_needs_its_key(raw, monkeypatch, tmp_path, search, variable):
+    raw |= {"cache_dir": str(tmp_path / "cache"), "search": search}
+    monkeypatch.delenv(variable, raising=False)
+    root.preflight(root.load(raw), [], searching=False)
+    with pytest.raises(UserError, match=f"search.api_key_env: the environment variable {variable} is not set"):
+        root.preflight(root.load(raw), [], searching=True)
+    root.preflight(root.load(raw | {"offline": True}), [], searching=True)
+    monkeypatch.setenv(variable, "x")
+    root.preflight(root.load(raw), [], searching=True)
+
+
+def test_sites_may_be_hosts_with_the_beginning_of_a_path_but_not_both_wanted_and_unwanted(raw):
+    raw["search"] |= {"include_sites": ["python.org", "github.com/pallets/"], "exclude_sites": ["пример.рф"]}
+    assert root.load(raw).search.include_sites == ["python.org", "github.com/pallets/"]
+    raw["search"]["exclude_sites"] = ["python.org"]
+    assert "search: python.org stands in include_sites and in exclude_sites" in refusal(raw)
 
 
 def test_a_cache_that_can_t_be_written_is_refused(raw, tmp_path):
     (tmp_path / "file").touch()
     raw["cache_dir"] = str(tmp_path / "file" / "cache")
     with pytest.raises(UserError, match=r"cache_dir: .*file/cache can't be made"):
-        root.preflight(root.load(raw), [])
+        root.preflight(root.load(raw), [], searching=True)
 
 
 def over(overlay):

@@ -8,6 +8,7 @@ import yaml
 
 from devqa.config import described, root
 from devqa.prompts import Prompt
+from devqa.usage import searched
 
 ROOT = Path(__file__).resolve().parents[2]
 DEFAULT = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
@@ -98,6 +99,17 @@ def test_answers_from_elsewhere_have_no_endpoint(config):
 def test_prices_are_those_of_the_model_s_mode(config):
     assert described.prices(config)["batched"] == {"input": 0.5, "output": 1.0, "cached_input": 0.25}
     assert described.prices(config).keys() == config.models.keys() | {"elsewhere"}
+
+
+def test_a_search_engine_that_takes_money_has_its_price_among_those_of_the_models(config):
+    def priced(**search):
+        section = config.search.model_copy(update={"price_per_request": 0.005, **search})
+        return described.prices(config.model_copy(update={"search": section}))
+
+    (engine,) = searched("brave", 1)
+    assert priced(engine="brave")[engine["model"]] == {"request": 0.005}
+    assert not any(name.startswith("search:") for name in priced(engine="local"))
+    assert not any(name.startswith("search:") for name in priced(engine="brave", price_per_request=0))
 
 
 def test_notes_are_of_the_models_in_use_and_each_stands_once(config):

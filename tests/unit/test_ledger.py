@@ -9,7 +9,7 @@ from devqa.errors import UserError
 from devqa.ledger import COLUMNS, PARENTS, Stage, check, funnel, general, stage, stages
 from devqa.llm import outcomes
 from devqa.llm.chat import Answer, usage
-from devqa.usage import COUNTS, usages
+from devqa.usage import COUNTS, searched, usages
 
 PRICES = {"m": {"input": 1.0, "output": 2.0, "cached_input": 0.5}}
 REASONS = st.sampled_from(["", "too short: 12 characters", "too short: 9 characters", "HTTP 404", "HTTP 500", None])
@@ -239,6 +239,33 @@ def test_domains_and_panel_have_to_add_up(tmp_path, more, says):
     found = stages(evaluation(tmp_path, **more), pairs=3, asked=2)
     with pytest.raises(UserError, match=says):
         check(found)
+
+
+@pytest.mark.parametrize("name", ["search", "evidence", "retrieved"])
+def test_requests_to_the_search_engine_are_calls_with_a_price_of_their_own(inputs, tmp_path, name):
+    path = tmp_path / f"{name}.parquet"
+    rows = [
+        {"status": "ok", "reason": "", "usage": searched("brave", 2)},
+        {"status": "ok", "reason": "", "usage": searched("brave", 3)},
+        {"status": "failed", "reason": "no answer", "usage": searched("brave", 1)},
+        {"status": "rejected", "reason": "nothing was found", "usage": searched("local", 0)},
+    ]
+    tables.write(rows, name, path)
+    found = stages({**inputs, name: str(path)}, pairs=2, asked=1)
+    lines = funnel(found, {**PRICES, "search:brave": {"request": 0.005}})
+    own = [(line["status"], line["calls"], line["usd"]) for line in lines if line["stage"] == name]
+    assert own == [("ok", 5, 0.025), ("rejected", 0, 0), ("failed", 1, 0.005)]
+
+
+def test_passages_for_the_benchmark_are_a_stage_that_has_to_add_up(inputs, tmp_path):
+    path = tmp_path / "retrieved.parquet"
+    tables.write([{"status": "ok", "reason": ""}], "retrieved", path)
+    found = {account.name: expected for account, expected in stages({**inputs, "retrieved": [str(path)]}, 2, 1)}
+    assert found["retrieved"] == 1
+    assert list(found)[-3:] == ["retrieved", "answers", "grades"]
+    # The rows of a benchmark from elsewhere have no ledger.
+    (first, *_) = stages({"retrieved": str(path), **evaluation(tmp_path, domains=0)}, pairs=3, asked=2)
+    assert (first[0].name, first[1]) == ("retrieved", None)
 
 
 def test_a_stage_is_read_over_all_its_files(inputs):

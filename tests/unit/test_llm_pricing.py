@@ -40,6 +40,16 @@ def test_tokens_in_the_endpoint_s_cache_have_a_price_of_their_own():
     assert record_usd({**record, "cached_tokens": 9_000_000}, PRICE) == pytest.approx(0.25 + 0.4)
 
 
+def test_searches_have_a_price_for_each_request():
+    price = {"request": 0.005}
+    assert record_usd(spent(calls=3), price) == pytest.approx(0.015)
+    assert cost_usd([spent("search:brave", calls=3), spent(calls=5)], {"search:brave": price, "m": PRICE}) == (
+        pytest.approx(0.015)
+    )
+    assert not is_free(price)
+    assert is_free({"request": 0})
+
+
 def test_a_record_of_an_earlier_version_has_a_cost():
     assert record_usd({"input_tokens": 1_000_000, "output_tokens": 0}, PRICE) == 1.0
 

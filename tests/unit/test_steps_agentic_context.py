@@ -15,10 +15,11 @@ from devqa.llm.toolcalls import ToolCall
 from devqa.prompts import Prompt
 from devqa.steps.agentic import agentic
 from devqa.tokens import estimate
+from devqa.web.engines.searxng import SearxngEngine
 from devqa.web.fetch import WebFetcher
-from devqa.web.search import SearxngEngine
 from devqa.web.store import Store
 from devqa.web.tools import Open, Order, Tools
+from fetching import OPTIONS
 from standins import PROMPTS, Model, answered, assert_sound, prompt
 
 
@@ -170,10 +171,9 @@ def test_a_bad_description_of_the_tools_is_named(desk, tmp_path, text, says):
 def test_where_nothing_may_be_sent_only_what_is_kept_is_read(desk, tmp_path):
     lacking = []
     store = Store(tmp_path / "web")
-    fetch = {"timeout_s": 5, "max_bytes": 10**6, "max_redirects": 2, "user_agent": "test"}
     offline = Tools(
         SearxngEngine("http://127.0.0.1:9", 5, store, offline=True),
-        WebFetcher(fetch, store, offline=True),
+        WebFetcher(OPTIONS, store, offline=True),
         store,
         cleaning=CLEANING,
         results=5,

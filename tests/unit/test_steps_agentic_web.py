@@ -6,10 +6,10 @@ import pytest
 
 from conversing import SEARCH, ZEBRA, Web, calling, opening, results, script
 from devqa.tokens import estimate
-from devqa.web.fetch import WebFetcher
-from devqa.web.search import SearchFailed
-from devqa.web.store import Store
+from devqa.web.engines.base import SearchFailed
+from devqa.web.store import NotKept, Store
 from devqa.web.tools import Open, Order
+from fetching import fetcher
 from scripted import Reply, ScriptedEndpoint
 
 
@@ -52,9 +52,7 @@ def test_what_another_conversation_has_found_opens_nothing(desk):
 def test_a_page_that_is_not_public_is_not_asked_for(desk, tmp_path):
     with ScriptedEndpoint() as inner:
         desk.web.found["zebra"] = [f"http://127.0.0.1:{inner.port}/v1/models"]
-        guarded = WebFetcher(
-            {"timeout_s": 5, "max_bytes": 10**6, "max_redirects": 2, "user_agent": "test"}, Store(tmp_path / "pages")
-        )
+        guarded = fetcher(Store(tmp_path / "pages"), private_hosts=[])
         desk.web.fetch = guarded.fetch
         (row,) = desk.rows(script(SEARCH, opening(desk.web.found["zebra"][0]), "Seven."))
         assert inner.looks == 0
@@ -107,6 +105,26 @@ def test_a_search_or_page_that_fails_is_told_and_costs_no_row(desk, found, pages
     assert (row["answer"], row["status"]) == ("I do not know.", "ok")
     assert row["tool_calls"][told]["outcome"] == outcome
     assert "10.0.0.1" not in row["tool_calls"][told]["result"]
+
+
+def test_offline_a_model_is_told_that_the_cache_has_no_more(desk):
+    def not_kept(*_):
+        raise NotKept
+
+    found, read = desk.web.search, desk.web.fetch
+    desk.web.search = lambda query, *rest: found(query, *rest) if query == "zebra" else not_kept()
+    desk.web.fetch = lambda url: read(url) if url == "http://e/a" else not_kept()
+    said = script(
+        SEARCH, calling(("search", {"query": "horse"})), opening("http://e/a"), opening("http://e/b"), "Seven."
+    )
+    (row,) = desk.rows(said, rounds=5)
+    assert (row["answer"], row["status"]) == ("Seven.", "ok")
+    assert results(row) == [
+        ("search", "ok"),
+        ("search", "the search failed: offline, and it is not in the cache"),
+        ("open", "ok"),
+        ("open", "the page can't be shown: offline, and it is not in the cache"),
+    ]
 
 
 def test_a_rerun_sends_nothing_and_gives_the_same_rows(desk):

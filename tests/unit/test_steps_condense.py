@@ -61,7 +61,7 @@ def test_what_the_model_did_not_say_in_full_is_no_verdict(outcome):
 
 
 def test_a_refusal_fails_its_row_alone(endpoint, tmp_path):
-    endpoint.reply = lambda body: Reply(None, refusal="no") if "Bad" in body["messages"][-1]["content"] else "text"
+    endpoint.reply = lambda body: Reply(None, refusal="no") if "Bad" in body["messages"][-1]["content"] else LONG[:70]
     with endpoint.chat(tmp_path) as chat:
         rows = condensed([reference("a", text=f"Bad {LONG}"), reference("b")], chat)
     assert [(row["status"], row["outcome"]) for row in rows] == [("failed", "refused"), ("ok", "ok")]
@@ -72,6 +72,32 @@ def test_an_answer_that_is_too_long_is_cut():
     assert row["status"] == "ok"
     assert 0 < estimate(row["text"]) <= LIMIT
     assert LONG.startswith(row["text"])
+    # No sentence is broken off.
+    assert row["text"].endswith("sizes.")
+    assert row["raw"] == LONG
+
+
+def test_what_the_document_does_not_have_is_taken_out():
+    copied = "Paragraph 3 says something about **nginx** and sizes."
+    invented = "Paragraph 4 says nothing about nginx and sizes."
+    said = f"Here are the facts:\n\n## Sizes of things\n\n- {copied} {invented}\n- {invented}\n\n```\nx\n```"
+    (row,) = condensed([reference()], Model.saying([answered(text=said)]))
+    assert (row["status"], row["raw"]) == ("ok", said)
+    assert row["text"] == f"- {copied}\n\n```\nx\n```"
+
+
+def test_what_stands_in_the_document_as_it_was_copied_is_kept_whole():
+    said = "Paragraph 3 says something about nginx and sizes.\n\nParagraph 9 says something about nginx and sizes."
+    (row,) = condensed([reference()], Model.saying([answered(text=said)]))
+    assert (row["status"], row["text"], row["raw"]) == ("ok", said, "")
+
+
+@pytest.mark.parametrize("said", ["Paragraph 3 is about sizes.", "I can't help with that.", "ok", "```\nx\n```"])
+def test_a_model_that_copied_nothing_leaves_no_document(said):
+    (row,) = condensed([reference()], Model.saying([answered(text=said)]))
+    assert_sound([row], "condensed")
+    assert (row["status"], row["reason"]) == ("rejected", "nothing that the model copied stands in the document")
+    assert (row["outcome"], row["text"], row["raw"]) == ("ok", "", said)
 
 
 def test_of_a_document_beyond_the_context_the_most_relevant_passages_are_shown_in_their_order():

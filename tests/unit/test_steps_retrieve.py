@@ -4,8 +4,9 @@ import pytest
 
 from devqa.steps.evidence import evidence
 from devqa.steps.retrieve import retrieve
-from devqa.web.fetch import Fetched
-from devqa.web.search import Hit, SearchFailed
+from devqa.usage import searched
+from devqa.web.engines.base import Found, Hit, SearchFailed
+from devqa.web.fetched import Fetched
 from devqa.web.store import Store
 from standins import assert_sound
 
@@ -20,6 +21,8 @@ QUESTIONS = ("zebra default", "stripes", "nothing", "broken", "gone")
 class Web:
     """Search engine and fetcher in one."""
 
+    name = "searxng"
+
     def __init__(self):
         self.searched = []
 
@@ -28,7 +31,7 @@ class Web:
         if query == "broken":
             raise SearchFailed("SearXNG gave no answer")
         found = {"zebra default": ["a", "b"], "stripes": ["a"], "nothing": [], "gone": ["b"]}[query]
-        return [Hit(url, f"title {url}", "") for url in found]
+        return Found([Hit(url, f"title {url}", "") for url in found], 1)
 
     def fetch(self, url):
         if url == "b":
@@ -57,6 +60,7 @@ def test_every_row_of_the_benchmark_has_one_in_its_order(found):
         ("q-gone", "failed", "a page could not be read: HTTP 503"),
     ]
     assert [len(each["passages"]) for each in found] == [2, 2, 0, 0, 0]
+    assert [each["usage"] for each in found] == [searched("searxng", number) for number in (1, 1, 1, 0, 1)]
     scores = [passage["score"] for passage in found[0]["passages"]]
     assert scores == sorted(scores, reverse=True)
 
@@ -66,8 +70,8 @@ def test_the_passages_are_those_that_a_pair_would_be_verified_with(found, tmp_pa
     verified = {each["pair_id"]: each for each in evidence(pairs, Web(), Web(), Store(tmp_path), **BUDGETS)}
     for each in found:
         same = verified[each["id"]]
-        assert [each[key] for key in ("passages", "status", "reason")] == [
-            same[key] for key in ("passages", "status", "reason")
+        assert [each[key] for key in ("passages", "usage", "status", "reason")] == [
+            same[key] for key in ("passages", "usage", "status", "reason")
         ]
 
 

@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devqa.steps.sentences import numbered
+from devqa.steps import sentences as module
+
+
+def numbered(texts):
+    return module.numbered(texts, lambda number, sentence: True)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +33,17 @@ def test_numbers_run_through_all_texts():
     shown, sentences = numbered(["Sentence one. Sentence two.", "Sentence three."])
     assert shown == ["[1] Sentence one. [2] Sentence two.", "[3] Sentence three."]
     assert [number for number, _ in sentences] == [1, 1, 2]
+
+
+def test_what_does_not_stand_has_no_number():
+    texts = ["Sentence one. Sentence two.", "Sentence one. Sentence three."]
+    shown, sentences = module.numbered(texts, lambda number, sentence: (number, sentence) != (2, "Sentence one."))
+    assert shown == ["[1] Sentence one. [2] Sentence two.", "Sentence one. [3] Sentence three."]
+    assert sentences == [(1, "Sentence one."), (1, "Sentence two."), (2, "Sentence three.")]
+
+
+def test_the_mark_of_what_was_left_out_has_no_number():
+    assert numbered(["[…]\n\nSentence one."]) == (["[…]\n\n[1] Sentence one."], [(1, "Sentence one.")])
 
 
 @given(st.lists(st.text(max_size=80), max_size=4))

@@ -41,6 +41,30 @@ def test_byte_order_marks(encoding):
     assert decode("Текст".encode(encoding), "text/html; charset=koi8-r") == "Текст"
 
 
+@pytest.mark.parametrize("declared", ["utf-7", "unicode_escape", "raw_unicode_escape", "punycode", "idna"])
+def test_what_only_python_calls_a_charset_is_none(declared):
+    """Some of these bring markup out of harmless bytes, and some take for ever on long texts."""
+    page = decode(b"+ADw-script+AD4- \\x3cscript\\x3e \xe9" + b"-a" * 100_000, f"text/html; charset={declared}")
+    assert "<script>" not in page
+    assert page.startswith("+ADw-script+AD4- \\x3cscript")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "header"),
+    [
+        (_CHINESE, "gb18030", "text/html; charset=GB18030"),
+        (_RUSSIAN, "cp1251", "text/html; charset=windows-1251"),
+        (_RUSSIAN, "koi8-r", 'text/html; charset="koi8-r"'),
+        (_CHINESE, "gb18030", "text/html"),
+        (_RUSSIAN, "cp1251", "text/html"),
+        (_RUSSIAN, "koi8-r", "text/html"),
+        (_RUSSIAN, "koi8-r", "text/html; charset=utf-8"),
+    ],
+)
+def test_from_the_header_or_from_the_bytes_alone(text, encoding, header):
+    assert decode(text.encode(encoding), header) == text
+
+
 @given(st.binary(max_size=200), st.text(max_size=20))
 def test_decoding_never_fails(content, charset):
     assert isinstance(decode(content, f"text/html; charset={charset}"), str)

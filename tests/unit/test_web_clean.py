@@ -127,7 +127,7 @@ def test_nesting_without_end_fails_at_once():
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"%PDF-1.7 ...", "not text: PDF"),
+        (b"%PDF-1.7 ...", "broken PDF"),
         (b"\x89PNG\r\n\x1a\n", "not text: image"),
         (b"\x1f\x8b\x08\x00", "not text: archive"),
         (b"PK\x03\x04", "not text: archive"),
@@ -175,6 +175,42 @@ def test_a_page_that_kills_its_process_costs_no_other_page(monkeypatch):
     assert pages[1].reason == "cleaning took longer than 1 s"
     assert "exit code" in pages[3].reason
     assert "memory" in pages[4].reason
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_pages_are_taken_as_they_are_needed(monkeypatch, workers):
+    monkeypatch.setattr(clean, "clean_page", _replacement)
+    taken = []
+
+    def items():
+        for number in range(100):
+            taken.append(number)
+            yield str(number).encode(), "text/html", ""
+
+    pages = clean.clean_each(items(), {"timeout_s": 20}, workers)
+    most = 0
+    for number in range(40):
+        assert next(pages).text == str(number)
+        most = max(most, len(taken) - number)
+    assert most <= 3 * workers + 1
+    # Whoever stops early leaves the rest where it is.
+    pages.close()
+    assert len(taken) < 60
+
+
+def test_processes_take_turns_before_they_grow_large(monkeypatch):
+    monkeypatch.setattr(clean, "clean_page", lambda *_: Cleaned("", "", str(os.getpid()), "", "ok", ""))
+    monkeypatch.setattr(clean, "_PAGES_PER_PROCESS", 4)
+    pages = clean_all([(b"x", "", "")] * 12, {"timeout_s": 20}, 1)
+    assert len({page.text for page in pages}) == 3
+
+
+def test_the_licence_comes_with_the_text():
+    link = '<link rel="license" href="https://creativecommons.org/licenses/by/4.0/">'
+    assert _clean(_paragraphs(), link).license == "https://creativecommons.org/licenses/by/4.0/"
+    assert _clean("<p>Short.", link).license == ""
+    code = b"# SPDX-License-Identifier: MIT\n" + b"x = 1\n" * 50
+    assert clean_page(code, "text/x-python", "", _OPTIONS).license == "MIT"
 
 
 def test_no_pages_are_no_work():

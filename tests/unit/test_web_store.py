@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import os
 
 import pytest
 
@@ -33,6 +34,45 @@ def test_a_damaged_entry_counts_as_absent_and_can_be_replaced(tmp_path, caplog, 
     assert str(file) in caplog.text
     store.put("k", b"new")
     assert store.get("k") == b"new"
+
+
+def test_a_page_that_is_there_is_neither_read_nor_written_again(tmp_path):
+    store = Store(tmp_path)
+    store.put_page(b"page")
+    (file,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    file.chmod(0)
+    os.utime(file, (1, 1))
+    store.put_page(b"page")
+    assert file.stat().st_mtime == 1
+    store.put_page(b"page", anew=True)
+    assert store.get_page(hashlib.sha256(b"page").hexdigest()) == b"page"
+
+
+def test_a_damaged_page_is_written_again_as_soon_as_anybody_has_seen_it(tmp_path):
+    store = Store(tmp_path)
+    sha256 = store.put_page(b"page")
+    (file,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    file.write_bytes(file.read_bytes()[:-1])
+    assert store.get_page(sha256) is None
+    assert Store(tmp_path).put_page(b"page") == sha256
+    assert store.get_page(sha256) == b"page"
+
+
+def test_what_another_job_has_mended_meanwhile_is_not_removed(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    store.put("k", b"value")
+    (file,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    file.write_bytes(b"damaged")
+
+    def read_and_mended(path):
+        damaged = path.read_bytes()
+        Store(tmp_path).put("k", b"mended")
+        return damaged
+
+    monkeypatch.setattr("devqa.web.store.content", read_and_mended)
+    assert store.get("k") is None
+    monkeypatch.undo()
+    assert store.get("k") == b"mended"
 
 
 def test_pages_are_kept_under_their_hash(tmp_path):

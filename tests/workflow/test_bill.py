@@ -1,6 +1,7 @@
 """The bill before a run against what the run then sends and costs, with real Snakemake."""
 
 import base64
+import csv
 import itertools
 import json
 import os
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from internet import Internet
 from replies import reply, step_of
 from scripted import Reply
 from workflow.conftest import Project, write_dialogues
@@ -21,7 +23,7 @@ from workflow.conftest import Project, write_dialogues
 PRICE = {"input": 1.0, "output": 4.0}
 # A line of the table: step, model, requests, cached, to send, input, output, USD, low to high, basis.
 LINE = re.compile(
-    r"^(?P<step>[a-z]+(?: (?:judge|rag|confidence|agentic))?) +(?P<model>[A-Za-z]\w*)? +"
+    r"^(?P<step>[a-z]+(?: (?:judge|rag|confidence|agentic))?) +(?P<model>[A-Za-z][\w:]*)? +"
     r"(?P<requests>[\d,]+) +(?P<cached>[\d,]+) +(?P<sent>[\d,]+) .*?"
     r"(?P<low>[\d.,]+) to (?P<high>[\d.,]+) +(?P<basis>[a-z]+)$",
     re.MULTILINE,
@@ -226,6 +228,76 @@ def test_a_fresh_project_is_estimated_and_marked(fresh):
     assert bill.holds(till.usd), bill.text
 
 
+SEARCH_PRICE = 0.01
+KEY = {"BRAVE_API_KEY": "some-key"}
+
+
+def searched_for(project: Project, table: str) -> set[tuple[str, str]]:
+    """What is searched for after `table`, in which language."""
+    rows = [row for row in project.table(table) if row["status"] == "ok"]
+    return {
+        (query, row["language"])
+        for row in rows
+        for query in (row["queries"] if table == "queries" else [row["question"]])
+    }
+
+
+@pytest.mark.slow
+def test_paid_searches_are_billed_to_the_request_and_counted_in_the_ledger(fresh):
+    """With one shard, because what two jobs search for at the same moment is sent by both."""
+    with Internet() as internet:
+        priced(fresh)
+        fresh.config |= {
+            "search": internet.brave(results=4, price_per_request=SEARCH_PRICE) | {"url": internet.url},
+            "fetch": internet.fetch(retries=0),
+        }
+        fresh.config["dialogues"]["mine"]["shards"] = 1
+        fresh.config["evaluation"] |= {"settings": ["plain", "rag"], "repeats": 1}
+        till = Till(fresh)
+        first = Bill(fresh)
+        assert {line["basis"] for (step, _), line in first.lines.items() if step in ("search", "evidence")} == {"paper"}
+        # Three queries for each of six dialogues.
+        assert first.sent("search") == 18
+        # The questions are searched for when they are pairs.
+        assert (first.sent("evidence") > 0, first.sent("retrieve")) == (True, 0)
+
+        assert fresh.run("--until", "queries").code == 0
+        bill = Bill(fresh)
+        assert internet.asked.total() == 0
+        assert bill.sent("search") == len(searched_for(fresh, "queries")) > 6
+        assert number(bill.lines["search", "search:brave"]["low"]) == pytest.approx(bill.sent("search") * SEARCH_PRICE)
+        assert fresh.run("--until", "check", environment=KEY).code == 0
+        path = "/res/v1/web/search"
+        assert internet.asked[path] == bill.sent("search")
+
+        bill = Bill(fresh)
+        assert ("search", "search:brave") not in bill.lines
+        assert bill.sent("evidence") == len(searched_for(fresh, "checked")) > 0
+        internet.asked.clear()
+        before = till.usd
+        run = fresh.run(environment=KEY)
+        assert run.code == 0, run.output
+        assert internet.asked[path] == bill.sent("evidence")
+        spent = till.usd - before + internet.asked[path] * SEARCH_PRICE
+        assert bill.holds(spent), bill.text
+        assert f"This run spent {spent:.4f} USD\n" in run.output
+        searched = len(searched_for(fresh, "queries")) + internet.asked[path]
+        assert first.holds(till.usd + searched * SEARCH_PRICE), first.text
+        with (fresh.folder / "results/funnel.csv").open(encoding="utf-8", newline="") as file:
+            funnel = list(csv.DictReader(file))
+        calls = Counter()
+        usd = Counter()
+        for row in funnel:
+            calls[row["stage"]] += int(row["calls"])
+            usd[row["stage"]] += float(row["usd"])
+        # What several rows share counts for each.
+        assert calls["search"] >= len(searched_for(fresh, "queries"))
+        assert usd["search"] == pytest.approx(calls["search"] * SEARCH_PRICE)
+        assert usd["evidence"] == pytest.approx(calls["evidence"] * SEARCH_PRICE)
+        assert calls["evidence"] >= internet.asked[path]
+        assert "Nothing would be asked" in Bill(fresh).text
+
+
 @pytest.mark.slow
 def test_a_finished_project_has_nothing_to_pay(project):
     run = project.run("--", "bill", cores=1)
@@ -300,7 +372,7 @@ def test_the_plan_runs_what_a_dry_run_says(project, happens):
     assert runs == {job["rule"]: dry[job["rule"]] for job in jobs if dry[job["rule"]]}
     # Other code of a job before them is no matter of answers; other prompts are.
     unsettled = {job["rule"] for job in jobs if job["unsettled"]}
-    after_cleaning = {"condense", "generate", "check", "verify", "difficulty", "answer", "judge"}
+    after_cleaning = {"condense", "generate", "check", "evidence", "verify", "difficulty", "answer", "judge"}
     assert unsettled == (after_cleaning if happens is an_edited_module else set())
     first = next(job["rule"] for job in jobs if job["runs"])
     assert {job["basis"] for job in jobs if job["rule"] == first and job["runs"]} == (

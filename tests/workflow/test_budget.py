@@ -7,6 +7,7 @@ import os
 import pytest
 
 from devqa.llm.spend import picodollars, run_total
+from internet import Internet
 from replies import reply
 from scripted import Reply
 from workflow.conftest import write_dialogues
@@ -69,6 +70,36 @@ def test_the_jobs_of_a_run_share_its_budget(fresh):
     assert run.code != 0
     assert spent_usd(fresh) == fresh.endpoint.count == 19
     assert not run.rules["queries"] or run.rules["queries"] < 3
+
+
+@pytest.mark.slow
+def test_searches_and_models_stop_at_the_same_budget_and_the_next_run_buys_the_rest(fresh):
+    with Internet() as internet:
+        with_prices(fresh, shards=2, dialogues=6, budget_usd=0.1)
+        fresh.config["search"] = internet.searxng(results=4, price_per_request=0.01)
+        run = fresh.run("--until", "search")
+        assert run.code != 0
+        # Six queries were written for a cent each.
+        assert fresh.endpoint.count == 6
+        assert internet.asked["/search"] == 4
+        assert spent_usd(fresh) == 10
+        reached = (
+            "budget_usd: the run's budget of 0.1000 USD is reached (0.1000 USD spent): no further search is sent. "
+        )
+        assert f"ERROR  search: {reached}What was answered is kept:" in run.output
+        assert "This run spent 0.1000 USD of 0.1000 USD (budget_usd)\n" in run.output
+        assert "Traceback" not in run.output
+        fresh.config["budget_usd"] = 5
+        # The price is the search's alone: it is said that money was spent.
+        for model in fresh.config["models"].values():
+            model.pop("price", None)
+        run = fresh.run("--until", "search")
+        assert run.code == 0, run.output
+        rows = fresh.table("search")
+        wanted = {query for row in fresh.table("queries") for query in row["queries"]}
+        assert internet.asked["/search"] == len(wanted)
+        assert {row["status"] for row in rows} == {"ok"}
+        assert f"This run spent {(len(wanted) - 4) / 100:.4f} USD of 5.00 USD (budget_usd)\n" in run.output
 
 
 @pytest.mark.slow

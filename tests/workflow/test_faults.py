@@ -127,7 +127,7 @@ def test_the_end_of_a_run_names_what_failed(fresh):
 
 BAD_CONFIGURATIONS = {
     "evaluation": ({"modles": []}, "evaluation.modles: unknown key; did you mean 'models'?"),
-    "search": ({"engine": "bing"}, "search.engine: input should be 'local' or 'searxng'"),
+    "search": ({"engine": "bing"}, "search.engine: input should be 'local', 'searxng', "),
     "dialogues": ({"mine": {"path": "no/such.jsonl"}}, "no/such.jsonl"),
     "steps": (
         {"queries": {"model": "wrker"}},

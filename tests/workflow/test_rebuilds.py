@@ -8,7 +8,7 @@ from workflow.conftest import dialogue, write_dialogues
 
 BEFORE_VERIFY = {"ingest_mine", "corpus", "queries", "search", "fetch", "clean", "condense", "generate", "check"}
 EVALUATION = {"answer", "judge", "score", "compare", "report", "index", "funnel"}
-FROM_VERIFY = {"verify", "review", "difficulty", "benchmark", *EVALUATION}
+FROM_VERIFY = {"verify", "review", "difficulty", "benchmark", "sources", *EVALUATION}
 ASKING = {"queries", "condense", "generate", "check", "verify", "difficulty", "answer", "judge"}
 
 
@@ -36,7 +36,7 @@ def test_nothing_runs_twice(project):
 @pytest.mark.parametrize(
     ("path", "old", "new"),
     [
-        ("config.yaml", "# Where references come from.", "# Where references are from.\n\n"),
+        ("config.yaml", "# Where references come from", "\n\n# Where references are found"),
         ("config.yaml", "concurrency: 16", "concurrency: 2"),
         ("config.yaml", "timeout_s: 20", "timeout_s: 21"),
     ],

@@ -15,7 +15,7 @@ from devqa.steps.questions import asked
 
 
 def imported(jobs: Sequence[Planned], config: Mapping[str, Any], folder: Path) -> list[Planned]:
-    """Those of `jobs` that ask models; where they wait for tables from elsewhere alone, on these tables.
+    """Those of `jobs` that ask; where they wait for tables from elsewhere alone, on these tables.
 
     Args:
         jobs: in the order in which data flows.

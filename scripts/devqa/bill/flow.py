@@ -17,22 +17,41 @@ from devqa.bill.plan import Planned
 from devqa.bill.rates import Rates
 from devqa.bill.spent import Earlier
 from devqa.recipe import asked_models
+from devqa.steps.queries import SCHEMA as QUERIES
 
 Basis = Literal["exact", "present", "earlier", "paper"]
 Group = Sequence[tuple[Planned, list[Reading]]]
 
-# In the order in which data flows: the first three write texts, the next three choose among pairs. Jobs of the last
-# three each ask about all rows of the benchmark.
-RULES = ("queries", "condense", "generate", "check", "verify", "difficulty", "domains", "answer", "judge")
-WRITING, CHOOSING = RULES[:3], RULES[3:6]
+# In the order in which data flows. Some ask the search engine in place of a model (`devqa.bill.searches`).
+RULES = (
+    "queries",
+    "search",
+    "condense",
+    "generate",
+    "check",
+    "evidence",
+    "verify",
+    "difficulty",
+    "domains",
+    "retrieve",
+    "answer",
+    "judge",
+)
+SEARCHING = ("search", "evidence", "retrieve")
+# What they bring makes later texts come out new; they choose among pairs; each job asks about all of the benchmark.
+WRITING = ("queries", "search", "condense", "generate")
+CHOOSING = ("check", "verify", "difficulty")
+WHOLE = ("domains", "retrieve", "answer")
+_MOST_QUERIES = QUERIES["properties"]["queries"]["maxItems"]
 
 
 @dataclass
 class Line:
-    """What one model is asked at one step, in one part. Answers have a part for each setting.
+    """What one model, or the search engine, is asked at one step, in one part. Answers have a part for each setting.
 
     Attributes:
-        asked: how it is asked (`devqa.config.models.asked_with`).
+        asked: how it is asked (`devqa.config.models.asked_with`). Of the engine: how many requests a search takes,
+            `usually` and `at_most`.
         recipe: of one of its jobs.
         sure: the requests that will be sent, by key.
         likely: those that will be sent if the tables before them come out as they are.
@@ -150,8 +169,12 @@ class _Stream:
 
     def _reckon(self, line: Line, present: Group, missing: Group) -> None:
         """Add what the text of is not known: for renewed dialogues and opened pairs, and where no input is there."""
+        if line.rule == "retrieve" and self._searched_before():
+            line.cached += len(missing) * self._rates.requests["retrieve"] * self._dialogues.count
+            line.bases |= {self._basis(line)} if missing else set()
+            return
         # Each of these jobs asks about all rows of the benchmark; all shards of another step together do so.
-        whole = line.rule in ("answer", "domains")
+        whole = line.rule in WHOLE
         if whole and self._asked is not None:
             self._reckon_rows(line, present, missing, self._asked)
             return
@@ -167,6 +190,13 @@ class _Stream:
             expected = self._rates.requests[_rate(line)] * self._dialogues.count * jobs
             expected *= self._times(line) if line.rule == "difficulty" else self._turns(line)
             self._expect(line, expected, self._dialogues.count * self._most(line) * max(1, jobs), self._basis(line))
+
+    def _searched_before(self) -> bool:
+        """Have questions of the benchmark been searched for when they were pairs, for no fewer pages?"""
+        evaluation = self._config["evaluation"]
+        return (
+            evaluation["benchmark"] is None and evaluation["rag"]["pages"] <= self._config["steps"]["verify"]["pages"]
+        )
 
     def _reckon_rows(self, line: Line, present: Group, missing: Group, rows: int) -> None:
         """Add what is asked about `rows` questions that are known, and shown what is still to be found with them."""
@@ -221,8 +251,9 @@ class _Stream:
 
     def _pass_on(self, rule: str, group: Group, lines: Sequence[Line]) -> None:
         """Take note of what becomes of this rule's tables."""
-        if rule == "domains":
-            # No later step asks about them.
+        if rule in ("domains", "evidence", "retrieve"):
+            # No later step asks about a domain; of what is still to be found nobody knows what it will make of answers.
+            self._settled &= rule == "domains" or not any(line.sent_most for line in lines)
             return
         every = self._dialogues.count
         altered = [readings[0].altered if readings else None for _, readings in group]
@@ -279,7 +310,9 @@ class _Stream:
         return max(0.0, self._earlier.kept(line.asked, line.role) - line.cached)
 
     def _times(self, line: Line) -> int:
-        """How often one pair is asked about."""
+        """How often one pair is asked about, or one search at most."""
+        if line.rule in SEARCHING:
+            return line.asked["at_most"]
         if line.rule == "difficulty" and line.role == "judge":
             return len(self._config["steps"]["difficulty"]["models"])
         if line.role == IN_ROUNDS:
@@ -287,13 +320,17 @@ class _Stream:
         return 2 if line.rule == "verify" else 1
 
     def _turns(self, line: Line) -> float:
-        """How often one question is probably asked about, where nothing is there: once, but for rounds."""
+        """How often one question is probably asked about, where nothing is there: once, but for rounds and searches."""
+        if line.rule in SEARCHING:
+            return line.asked["usually"]
         return sum(GOES_ON**number for number in range(self._times(line))) if line.role == IN_ROUNDS else 1
 
     def _most(self, line: Line) -> int:
         """How many requests one dialogue leads to at most."""
         if line.rule == "condense":
             return self._config["search"]["results"]
+        if line.rule == "search":
+            return _MOST_QUERIES * self._times(line)
         return 1 if line.rule in WRITING else self._config["steps"]["generate"]["pairs"] * self._times(line)
 
 
@@ -329,4 +366,4 @@ def _own(readings: Sequence[Reading], line: Line) -> list[Reading]:
 def _rows(group: Group) -> int:
     """The rows that come to a step: what its first question is asked about, in all shards or by one model."""
     rows = [len(readings[0].keys) for job, readings in group if readings]
-    return max(rows, default=0) if group[0][0].rule in ("answer", "domains") else sum(rows)
+    return max(rows, default=0) if group[0][0].rule in WHOLE else sum(rows)

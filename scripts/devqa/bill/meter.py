@@ -9,7 +9,7 @@ import functools
 import itertools
 import runpy
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace, TracebackType
@@ -162,8 +162,17 @@ def measured(job: Planned, config: Mapping[str, Any]) -> list[Reading]:
     Raises:
         UserError: an input can't be read, a prompt can't be rendered, a segment of the cache can't be read.
     """
+    return if_readable(job, lambda: _measured(job, config))
+
+
+def if_readable(job: Planned, read: Callable[[], list[Reading]]) -> list[Reading]:
+    """What `read` finds in the inputs of `job`; nothing where they are not there, or are not readable yet.
+
+    Raises:
+        UserError: an input can't be read, and stays as it is.
+    """
     try:
-        return [] if job.basis == "missing" else _measured(job, config)
+        return [] if job.basis == "missing" else read()
     except UserError:
         if job.basis == "present":
             return []
@@ -247,26 +256,26 @@ def run_script(
     Raises:
         UserError: an input or the cache can't be read, a prompt can't be rendered.
     """
-    stand_in = _stand_in(job, config, output, noted, [] if lacking is None else lacking)
-    runpy.run_path(str(SCRIPTS / f"{job.rule}.py"), init_globals={"snakemake": stand_in})
+    lacking = [] if lacking is None else lacking
+    snakemake = stand_in(job, config, output)
+    snakemake.chat = functools.partial(Meter, noted)
+    snakemake.lacks = lambda: lacking.append(len(noted))
+    runpy.run_path(str(SCRIPTS / f"{job.rule}.py"), init_globals={"snakemake": snakemake})
 
 
-def _stand_in(
-    job: Planned, config: Mapping[str, Any], output: Mapping[str, Files], noted: list[_Asked], lacking: list[int]
-) -> SimpleNamespace:
-    """What the script takes for Snakemake's object (see `devqa.job`)."""
+def stand_in(job: Planned, config: Mapping[str, Any], output: Mapping[str, Files] | None = None) -> SimpleNamespace:
+    """What the job's script takes for Snakemake's object (see `devqa.job`); nothing is sent to search engines."""
     return SimpleNamespace(
         rule=job.rule,
         input=_Named(job.input),
-        output=_Named(output),
+        output=_Named(output or {}),
         wildcards=_Named(job.wildcards),
         params=_Named(recipe=job.recipe),
         threads=job.threads,
         resources=_Named(job.resources),
         config=dict(config),
         scriptdir=str(SCRIPTS),
-        chat=functools.partial(Meter, noted),
-        lacks=lambda: lacking.append(len(noted)),
+        lacks=lambda: None,
     )
 
 

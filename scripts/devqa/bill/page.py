@@ -5,7 +5,8 @@ from typing import Any
 
 from devqa.bill.dialogues import Dialogues
 from devqa.bill.estimate import Cost, total
-from devqa.bill.flow import RULES, Basis
+from devqa.bill.flow import RULES, SEARCHING, Basis
+from devqa.bill.searches import paid
 
 # Heading and width of each column; the first two are aligned to the left.
 _COLUMNS = (
@@ -137,17 +138,31 @@ def _configured(config: Mapping[str, Any]) -> list[str]:
         "domains": evaluation["domains"],
         "answer": evaluation["models"],
         "judge": evaluation["judge"] or evaluation["panel"],
+        **dict.fromkeys(SEARCHING, paid(config)),
+        "retrieve": paid(config) and "rag" in _settings(evaluation),
     }
     return [rule for rule in rules if wanted.get(rule, True)]
 
 
+def _settings(evaluation: Mapping[str, Any]) -> set[str]:
+    """The settings in which models are asked."""
+    own = evaluation["model_settings"]
+    return {setting for model in evaluation["models"] for setting in own.get(model, evaluation["settings"])}
+
+
 def _models(costs: Sequence[Cost], config: Mapping[str, Any]) -> Iterator[str]:
     for label in dict.fromkeys(cost.model for cost in costs if cost.sent):
-        model = config["models"][label]
-        if model["mode"] == "batch":
+        model = config["models"].get(label)
+        if model and model["mode"] == "batch":
             yield f"models.{label}: at {model['price']['batch']:g} of the price, because mode is batch."
     for label in _unpriced(costs, config):
         yield f"models.{label}.price is not set: what it costs is not in the bill."
+    if paid(config) and any(cost.step == "answer agentic" and cost.most for cost in costs):
+        bounds = config["evaluation"]["agentic"]
+        yield (
+            f"What models search for by themselves (agentic) is not in the bill: at most "
+            f"{bounds['rounds'] * bounds['calls']} searches for each question."
+        )
 
 
 def _budget(budget: float, whole: Cost) -> str:

@@ -1,4 +1,4 @@
-"""Which jobs the configuration has that ask models or read tables from elsewhere, and which Snakemake would run now.
+"""Which jobs the configuration has that ask, search or read tables from elsewhere, and which Snakemake would run now.
 
 The one module that knows Snakemake's Python API (https://snakemake.readthedocs.io/en/stable/api_reference/snakemake_api.html):
 a dry-run of the whole workflow, of which nothing is printed and nothing but Snakemake's own folder is touched.
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import yaml
 
 from devqa.errors import UserError
-from devqa.recipe import asked_models
+from devqa.recipe import asked_models, searches
 
 if TYPE_CHECKING:
     from snakemake.dag import DAG
@@ -31,7 +31,7 @@ IMPORTING = ("import_benchmark", "import_answers")
 
 @dataclass(frozen=True)
 class Planned:
-    """One job that asks models, or reads tables from elsewhere.
+    """One job that asks models, asks the search engine, or reads tables from elsewhere.
 
     Attributes:
         rule: what it does, by the name of its script: several rules may share one.
@@ -62,6 +62,11 @@ class Planned:
         """Does it ask models?"""
         return bool(asked_models(self.recipe))
 
+    @property
+    def searches(self) -> bool:
+        """Does it ask the search engine and no model?"""
+        return searches(self.recipe) and not self.asks
+
 
 def basis(pending: Iterable[str]) -> Basis:
     """What a job's requests can be counted on whose inputs `pending` are not there or will be made again."""
@@ -72,7 +77,7 @@ def basis(pending: Iterable[str]) -> Basis:
 
 
 def planned(snakefile: Path, config: Mapping[str, Any]) -> list[Planned]:
-    """The jobs that ask models or read tables from elsewhere, in the order in which data flows, run or not.
+    """The jobs that ask, search or read tables from elsewhere, in the order in which data flows, run or not.
 
     Args:
         snakefile: the workflow's; the profile beside it says when a job runs again. Results are those in the
@@ -88,7 +93,7 @@ def planned(snakefile: Path, config: Mapping[str, Any]) -> list[Planned]:
         for job in jobs:
             before = dag.dependencies[job]
             unsettled[job] = any(unsettled[each] or _unsettles(dag, each) for each in before)
-        return [_planned(dag, job, unsettled[job]) for job in jobs if _asks(job) or _script(job) in IMPORTING]
+        return [_planned(dag, job, unsettled[job]) for job in jobs if _counts(job)]
 
 
 @contextmanager
@@ -163,6 +168,11 @@ def _script(job: "Job") -> str:
 def _asks(job: "Job") -> bool:
     recipe = job.params.get("recipe")
     return bool(recipe and asked_models(recipe))
+
+
+def _counts(job: "Job") -> bool:
+    recipe = job.params.get("recipe")
+    return _asks(job) or _script(job) in IMPORTING or bool(recipe and searches(recipe))
 
 
 def _unsettles(dag: "DAG", job: "Job") -> bool:

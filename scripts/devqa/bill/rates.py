@@ -19,7 +19,9 @@ from devqa.ledger import Stage, stage
 # Of the paper's pairs those that passed both checks; how many passed the first one alone it does not say.
 _PASSED_BOTH = 6_020 / 9_000
 _DIFFICULTY = {"hard": 3_231 / 6_020, "easy": 2_789 / 6_020}
-# Not from the paper: pages that are long enough to be condensed, and answers from evidence that need a comparison.
+# Not from the paper: the queries of a dialogue, pages that are long enough to be condensed, and answers from evidence
+# that need a comparison.
+_QUERIES = 3.0
 _LONG = 0.5
 _COMPARED = 0.8
 _TABLES = ("dialogues", "search", "condensed", "pairs", "checked", "verified", "rated")
@@ -54,18 +56,21 @@ _LINKS = {
 # The links that lead from a dialogue to the requests of each rule.
 _WAYS = {
     "queries": (),
+    "search": ("queried",),
     "condense": ("searched", "long"),
     "generate": ("searched", "grounded"),
     "check": ("searched", "pairs"),
+    "evidence": ("searched", "pairs", "checked"),
     "verify": ("searched", "pairs", "checked"),
     "difficulty": ("searched", "pairs", "checked", "verified"),
+    "retrieve": ("searched", "pairs", "checked", "verified"),
     "answer": ("searched", "pairs", "checked", "verified", "asked"),
 }
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Requests per dialogue.
+    """Requests per dialogue; of `search`, `evidence` and `retrieve` searches, each of which may take several.
 
     Attributes:
         requests: by rule; for one model in one part (of `answer`: in one setting and repeat).
@@ -85,6 +90,7 @@ def rates(results: Path, config: Mapping[str, Any]) -> Rates:
     pairs, pages = config["steps"]["generate"]["pairs"], config["search"]["results"]
     wanted = config["evaluation"]["difficulties"]
     paper = {
+        "queried": _QUERIES,
         "searched": 1.0,
         "long": pages * _LONG,
         "grounded": 1.0,
@@ -109,6 +115,13 @@ def _measured(results: Path, difficulties: list[str]) -> dict[str, float]:
         shards = accounts[part].keys() & accounts[whole].keys()
         if total := sum(of(accounts[whole][shard]) for shard in shards):
             found[name] = sum(count(accounts[part][shard]) for shard in shards) / total
+    if queries := of_this_version(sorted((results / "queries").glob("*/*.parquet")), "queries"):
+        counts = [
+            len(row["queries"] or []) if row["status"] == "ok" else 0
+            for batch in tables.batches(queries, "queries", 10_000, ["queries", "status"])
+            for row in batch
+        ]
+        found |= {"queried": sum(counts) / len(counts)} if counts else {}
     benchmark = results / "benchmark.parquet"
     if of_this_version([benchmark], "benchmark") and (total := sum(map(_passed, accounts["rated"].values()))):
         rows = tables.batches(benchmark, "benchmark", 10_000, ["difficulty"])

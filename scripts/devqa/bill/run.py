@@ -8,10 +8,11 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from devqa.bill import searches
 from devqa.bill.benchmark import asked_rows, imported
 from devqa.bill.dialogues import NONE, ingested
 from devqa.bill.estimate import Cost, cost
-from devqa.bill.flow import Line, flow
+from devqa.bill.flow import SEARCHING, Line, flow
 from devqa.bill.meter import Reading, measured
 from devqa.bill.page import page
 from devqa.bill.plan import Planned, planned
@@ -33,7 +34,8 @@ def bill(snakefile: Path, config: Mapping[str, Any], workers: int) -> str:
         UserError: a source, a table that is up to date, a prompt or the cache can't be read.
     """
     with tempfile.TemporaryDirectory(prefix="devqa-bill-") as folder:
-        jobs = imported(planned(snakefile, config), config, Path(folder, "imported"))
+        jobs = searches.priced(planned(snakefile, config), config)
+        jobs = imported(jobs, config, Path(folder, "imported"))
         builds = config["evaluation"]["benchmark"] is None
         jobs, dialogues = ingested(jobs, config, Path(folder, "dialogues")) if builds else (jobs, NONE)
         read = _readings([job for job in jobs if job.runs], config, workers)
@@ -47,14 +49,21 @@ def bill(snakefile: Path, config: Mapping[str, Any], workers: int) -> str:
 
 def _readings(jobs: Sequence[Planned], config: Mapping[str, Any], workers: int) -> list[tuple[Planned, list[Reading]]]:
     if workers == 1:
-        return [(job, measured(job, config)) for job in jobs]
+        return [(job, _reading(job, config)) for job in jobs]
     with ProcessPoolExecutor(workers, multiprocessing.get_context("fork")) as pool:
-        return list(zip(jobs, pool.map(functools.partial(measured, config=config), jobs), strict=True))
+        return list(zip(jobs, pool.map(functools.partial(_reading, config=config), jobs), strict=True))
+
+
+def _reading(job: Planned, config: Mapping[str, Any]) -> list[Reading]:
+    return searches.measured(job, config) if job.rule in SEARCHING else measured(job, config)
 
 
 def _costs(lines: Sequence[Line], kept: Earlier, config: Mapping[str, Any], prompts: Path) -> list[Cost]:
     costs = []
     for line in lines:
+        if line.rule in SEARCHING:
+            costs.append(searches.cost(line, config["search"]["price_per_request"]))
+            continue
         model = config["models"][line.label]
         own, others = kept.of(line.asked, line.role), kept.of_any(line.role)
         request = size(line.role, line.asked, line.recipe, config, prompts)

@@ -46,10 +46,18 @@ def model(config: Config, label: str) -> dict[str, Any]:
 
 
 def prices(config: Config) -> dict[str, dict[str, float]]:
-    """What each model's tokens cost: label → `input`, `output` and `cached_input` in USD per million tokens."""
+    """What each model's tokens cost: label → `input`, `output` and `cached_input` in USD per million tokens.
+
+    A search engine that takes money is among them as `search:<engine>` (`devqa.usage.searched`), with `request` in USD.
+    """
     imported = {each.model: effective_price(each.price.model_dump(), "online") for each in config.evaluation.imports}
     asked = {label: effective_price(model.price.model_dump(), model.mode) for label, model in config.models.items()}
-    return asked | imported
+    return asked | imported | _of_searches(config)
+
+
+def _of_searches(config: Config) -> dict[str, dict[str, float]]:
+    engine, price = config.search.engine, config.search.price_per_request
+    return {f"search:{engine}": {"request": price}} if price and engine != "local" and config.searches() else {}
 
 
 def notes(config: Config, besides: Collection[str] = ()) -> list[str]:

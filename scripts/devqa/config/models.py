@@ -1,14 +1,11 @@
 """Models that a step may name: where they are, how they sample, what they cost."""
 
-import re
 import shlex
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
-from devqa.config.base import Section
-from devqa.llm.access import is_address
+from devqa.config.base import Address, Section, Variable
 from devqa.llm.pricing import effective_price
 
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
@@ -105,9 +102,9 @@ class Model(Section):
 
     runtime: Literal["openai", "llama.cpp", "served"] = "openai"
     mode: Literal["online", "batch"] = "online"
-    base_url: str | None = None
+    base_url: Address | None = None
     model: str | None = None
-    api_key_env: str | None = None
+    api_key_env: Variable | None = None
     identity: str | None = None
     weights: str | None = None
     context: int = Field(8192, ge=512)
@@ -129,14 +126,8 @@ class Model(Section):
     def _runtime_has_what_it_needs(self):
         if self.runtime == "openai" and not self.base_url:
             raise ValueError("base_url is missing: the endpoint's address, such as http://localhost:8000/v1")
-        if self.base_url and not is_address(self.base_url):
-            raise ValueError("base_url is no address such as http://localhost:8000/v1")
-        if self.api_key_env and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.api_key_env):
-            raise ValueError("api_key_env is no variable's name: it names the variable that holds the key, not the key")
         if taken := sorted({"model", "messages", "stream", "n", "response_format"} & self.extra_body.keys()):
             raise ValueError(f"extra_body can't set {', '.join(taken)}: that is decided elsewhere")
-        if self.base_url and "@" in urlsplit(self.base_url).netloc:
-            raise ValueError("base_url holds a name or a password, which would be shown: use api_key_env")
         if self.runtime == "llama.cpp" and not self.weights:
             raise ValueError("weights is missing: a package, a path to a .gguf file, or hf:owner/repo/file.gguf")
         if (self.runtime == "served") != (self.serve is not None):

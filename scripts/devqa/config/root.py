@@ -30,6 +30,8 @@ class Config(Section):
     search: Search
     fetch: Fetch = Fetch()
     clean: Clean = Clean()
+    # Search results and pages come from `cache_dir` alone.
+    offline: bool = False
     steps: Steps
     evaluation: Evaluation
     cache_dir: str = Field(".cache/devqa", min_length=1)
@@ -102,11 +104,12 @@ def load(raw: Mapping[str, Any]) -> Config:
     return config
 
 
-def preflight(config: Config, asked: Collection[str]) -> None:
+def preflight(config: Config, asked: Collection[str], searching: bool) -> None:
     """Refuse to start while an API key is missing from the environment, or the cache can't be written.
 
     Args:
         asked: the models that will be asked; the others need no key.
+        searching: the search engine will be asked.
 
     Raises:
         UserError: names every variable that is not set, and the models that need it.
@@ -116,6 +119,12 @@ def preflight(config: Config, asked: Collection[str]) -> None:
         for label, keys in config.used_models().items()
         if label in asked and (variable := config.models[label].api_key_env) and not os.environ.get(variable)
     ]
+    key = config.search.key_variable() if searching and not config.offline else None
+    if key and not os.environ.get(key):
+        engine = config.search.engine
+        problems.append(
+            f"search.api_key_env: the environment variable {key} is not set (it holds your key of {engine})"
+        )
     try:
         Path(config.cache_dir).mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -23,7 +23,7 @@ ALIVE_S = 10.0
 # A new claim takes this part of what is free beside what it is made for.
 _AHEAD = 16
 # Less than any request costs: what is left of amounts that were set aside one by one and settled as a sum.
-_NOTHING = picodollars(1e-7)
+NOTHING = picodollars(1e-7)
 
 
 class BudgetReached(UserError):
@@ -144,7 +144,7 @@ class Budget:
     async def _room(self) -> None:
         """Wait until there may be more room than now."""
         others = self._accounts.others()
-        if self._under_way <= _NOTHING and others.claimed - others.spent <= _NOTHING:
+        if self._under_way <= NOTHING and others.claimed - others.spent <= NOTHING:
             self._reached = BudgetReached(self._cap_usd, dollars(self._spent + others.spent))
             raise self._reached
         self._settled.clear()

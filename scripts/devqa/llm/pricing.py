@@ -1,4 +1,4 @@
-"""What calls cost. All prices are in USD per million tokens."""
+"""What calls cost. Prices are in USD per million tokens; `request` is in USD for each call, as search engines take."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -21,21 +21,22 @@ def effective_price(price: Price, mode: str) -> dict[str, float]:
 
 
 def record_usd(record: Mapping[str, Any], price: Price) -> float:
-    """The price in USD of the tokens of one record of the cache, or of one usage row.
+    """The price in USD of one record of the cache, or of one usage row.
 
     Of its `input_tokens`, `cached_tokens` cost `cached_input`. Reasoning tokens are output like any other. What
-    was not counted has no tokens: its cost is unknown and not in the figure.
+    was not counted has no tokens: its cost is unknown and not in the figure. Of its `calls` each costs `request`.
     """
     cached = min(record.get("cached_tokens") or 0, record["input_tokens"])
     usd = (record["input_tokens"] - cached) * _of(price, "input") + cached * _of(price, "cached_input")
-    return (usd + record["output_tokens"] * _of(price, "output")) / 1_000_000
+    usd = (usd + record["output_tokens"] * _of(price, "output")) / 1_000_000
+    return usd + (record.get("calls") or 0) * _of(price, "request")
 
 
 def cost_usd(usage: Iterable[Mapping[str, Any]], prices: Mapping[str, Price]) -> float:
     """The price in USD of usage rows (`devqa.usage`).
 
     Args:
-        prices: by the model's label. A model without a price costs nothing.
+        prices: by the label of a model or a search engine. What has no price costs nothing.
     """
     return sum(record_usd(row, prices.get(row["model"], {})) for row in usage)
 
@@ -54,8 +55,8 @@ def request_bound_usd(body: bytes, max_tokens: int, price: Price) -> float:
 
 
 def is_free(price: Price) -> bool:
-    """Does no token of this price cost anything?"""
-    return not any(_of(price, kind) for kind in ("input", "output", "cached_input"))
+    """Does no token and no request of this price cost anything?"""
+    return not any(_of(price, kind) for kind in ("input", "output", "cached_input", "request"))
 
 
 def money(usd: float) -> str:

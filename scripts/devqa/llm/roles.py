@@ -5,14 +5,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from devqa.errors import UserError
 from devqa.job import Job
 from devqa.llm.budget import Budget
 from devqa.llm.cache import responses
 from devqa.llm.chat import Chat
 from devqa.llm.pricing import Price, effective_price, is_free
 from devqa.llm.shares import resource_names, share
-from devqa.llm.spend import RUN, Accounts, run_folder
+from devqa.llm.spend import RUN, Accounts, own_run_folder
 from devqa.serving.address import address_file
 
 
@@ -49,14 +48,9 @@ def budget_of(this: Job, price: Price) -> Budget | None:
     Raises:
         UserError: there is a budget, but the run has no name by which its jobs could find each other.
     """
-    run, cap_usd = os.environ.get(RUN), this.config["budget_usd"]
-    if is_free(price) or (run is None and cap_usd is None):
-        return None
-    if run is None:
-        raise UserError(
-            f"budget_usd: the environment variable {RUN} has not reached this job: pass it on (--envvars {RUN})"
-        )
-    return _budget(run_folder(this.cache, run), cap_usd)
+    cap_usd = this.config["budget_usd"]
+    folder = None if is_free(price) else own_run_folder(this.cache, cap_usd)
+    return _budget(folder, cap_usd) if folder else None
 
 
 @cache

@@ -109,6 +109,20 @@ def run_folder(cache_dir: str | os.PathLike, run: str) -> Path:
     return Path(cache_dir) / "spend" / run
 
 
+def own_run_folder(cache_dir: str | os.PathLike, cap_usd: float | None) -> Path | None:
+    """The `run_folder` of the run that this process belongs to; None where the run has neither a name nor a cap.
+
+    Raises:
+        UserError: there is a cap, but no name by which the run's jobs could find each other.
+    """
+    run = os.environ.get(RUN)
+    if run is None and cap_usd is not None:
+        raise UserError(
+            f"budget_usd: the environment variable {RUN} has not reached this job: pass it on (--envvars {RUN})"
+        )
+    return None if run is None else run_folder(cache_dir, run)
+
+
 def run_total(cache_dir: str | os.PathLike, run: str) -> Account:
     """What a run that has ended has spent, in all.
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from devqa.steps.passages import passages_for
 from devqa.tables import Row, picked
-from devqa.web.fetch import Fetcher
-from devqa.web.search import Engine
+from devqa.web.engines.base import Engine
+from devqa.web.fetched import Fetcher
 from devqa.web.store import Store
 
 

@@ -1,20 +1,22 @@
 """condensed → pairs: question-answer pairs grounded in a dialogue's documents (SimpleDevQA, 4.2)."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from devqa.language import detect
 from devqa.llm.chat import Answer, Chat, Request
 from devqa.prompts import Prompt
 from devqa.steps.accounts import asked
-from devqa.steps.budget import fitted, shown
+from devqa.steps.budget import shown
 from devqa.steps.outcomes import OK, failed, rejected
 from devqa.steps.sentences import numbered
+from devqa.steps.supports import Page
 from devqa.tables import Row, picked
 from devqa.text import plain
 from devqa.tokens import estimate
+from devqa.web.passages import packed
 
 # Of the documents' budget, this share shows the model what the developer asked.
 DIALOGUE_SHARE = 0.2
@@ -52,9 +54,25 @@ def schema(pairs: int, sentences: int) -> dict[str, Any]:
     }
 
 
+class _Ground(NamedTuple):
+    """What the pairs of a dialogue rest on.
+
+    Attributes:
+        references: `{url, title, text}` of each document of which passages are shown.
+        texts: the same texts with numbered sentences, as the model sees them.
+        supports: an entry of the column `supports` for each number, in their order.
+    """
+
+    references: list[Row]
+    texts: list[str]
+    supports: list[Row]
+
+
 def generate(
     dialogues: Sequence[Row],
     condensed: Sequence[Row],
+    references: Sequence[Row],
+    queries: Sequence[Row],
     chat: Chat,
     prompt: Prompt,
     *,
@@ -64,9 +82,10 @@ def generate(
 ) -> list[Row]:
     """Rows of table `pairs`: `pairs` rows for each of `dialogues`, whatever becomes of them.
 
-    All documents of a dialogue are joined, each cut to its fair share of `reference_tokens` or of what the model's
-    context has room for. Their sentences are numbered and the model cites by number, so the spans that support a
-    pair stand in its references to the letter.
+    Of a dialogue's documents those passages are shown that fit its topics and queries best, within `reference_tokens`
+    or what the model's context has room for. Their sentences are numbered and the model cites by number. Only what
+    stands in the page's own text, which `references` has, gets a number: so what supports a pair stands in the pair's
+    references to the letter, and in its page as its `match` says.
     """
     bare = prompt.messages({"pairs": pairs}, LEAST_GIVEN, demonstrations)
     budget = min(reference_tokens, _room(chat, bare))
@@ -76,21 +95,26 @@ def generate(
             sorted(condensed, key=lambda row: (row["dialogue_id"], row["rank"])), key=lambda row: row["dialogue_id"]
         )
     }
+    pages = {(row["dialogue_id"], row["rank"]): row["text"] for row in references}
+    wanted = {row["dialogue_id"]: " ".join([*row["topics"], *row["queries"]]) for row in queries}
     dialogues = sorted(dialogues, key=lambda row: row["dialogue_id"])
-    grounds = [_grounds(documents.get(row["dialogue_id"], []), budget) for row in dialogues]
+    grounds = [
+        _ground(documents.get(name, []), pages, wanted.get(name, ""), budget)
+        for name in (row["dialogue_id"] for row in dialogues)
+    ]
     requests = [
         Request(
-            tuple(prompt.messages({"pairs": pairs}, _given(row, references, texts, budget), demonstrations)),
-            schema(pairs, len(sentences)),
+            tuple(prompt.messages({"pairs": pairs}, _given(row, ground, budget), demonstrations)),
+            schema(pairs, len(ground.supports)),
         )
-        for row, (references, texts, sentences) in zip(dialogues, grounds, strict=True)
-        if sentences
+        for row, ground in zip(dialogues, grounds, strict=True)
+        if ground.supports
     ]
     answers = iter(chat.ask(requests))
     return [
         row
-        for dialogue, (references, _, sentences) in zip(dialogues, grounds, strict=True)
-        for row in _rows(dialogue, references, sentences, next(answers) if sentences else None, chat.label, pairs)
+        for dialogue, ground in zip(dialogues, grounds, strict=True)
+        for row in _rows(dialogue, ground, next(answers) if ground.supports else None, chat.label, pairs)
     ]
 
 
@@ -100,51 +124,59 @@ def _room(chat: Chat, instructions: Sequence[dict[str, str]]) -> int:
     return max(LEAST_BUDGET, int(left * ROOM_SHARE / (1 + DIALOGUE_SHARE)))
 
 
-def _grounds(documents: Sequence[Row], budget: int) -> tuple[list[dict], list[str], list[tuple[int, str]]]:
-    """A dialogue's references, their texts with numbered sentences, and the sentences, within `budget` tokens."""
+def _ground(
+    documents: Sequence[Row], texts_of_pages: Mapping[tuple[str, int], str], wanted: str, budget: int
+) -> _Ground:
+    """What is shown of a dialogue's `documents` for what is `wanted`, within `budget` tokens."""
+    pages = [Page(texts_of_pages.get((row["dialogue_id"], row["rank"]), "")) for row in documents]
     room = budget
     while True:
-        texts = fitted([row["text"] for row in documents], room)
-        references = [
-            {"url": row["url"], "title": row["title"], "text": text}
-            for row, text in zip(documents, texts, strict=True)
-            if text.strip()
-        ]
-        shown_texts, sentences = numbered([reference["text"] for reference in references])
-        if sum(map(estimate, shown_texts)) <= budget or not room:
-            return references, shown_texts, sentences
+        ground = _numbered(documents, pages, packed(documents, wanted, room))
+        if sum(map(estimate, ground.texts)) <= budget or not room:
+            return ground
         # The numbers take room too: more where sentences are short.
         room = room * 9 // 10
 
 
-def _given(dialogue: Row, references: Sequence[dict], texts: Sequence[str], budget: int) -> dict[str, Any]:
+def _numbered(documents: Sequence[Row], pages: Sequence[Page], texts: Sequence[str]) -> _Ground:
+    used = [each for each in zip(documents, pages, texts, strict=True) if each[2].strip()]
+
+    def match(number: int, sentence: str) -> str | None:
+        return used[number - 1][1].match(sentence)
+
+    with_numbers, sentences = numbered([text for *_, text in used], match)
+    return _Ground(
+        [{"url": row["url"], "title": row["title"], "text": text} for row, _, text in used],
+        with_numbers,
+        [{"reference": number, "span": span, "match": match(number, span)} for number, span in sentences],
+    )
+
+
+def _given(dialogue: Row, ground: _Ground, budget: int) -> dict[str, Any]:
     # Only what the user said: the assistant's answers may be wrong, and pairs must rest on the documents.
     asked_for = [turn for turn in dialogue["messages"] if turn["role"] == "user"]
     return {
         "dialogue": shown(asked_for, int(budget * DIALOGUE_SHARE)),
-        "references": [{**reference, "text": text} for reference, text in zip(references, texts, strict=True)],
+        "references": [
+            {**reference, "text": text} for reference, text in zip(ground.references, ground.texts, strict=True)
+        ],
         "language": dialogue["language"],
     }
 
 
-def _rows(
-    dialogue: Row,
-    references: list[dict],
-    sentences: Sequence[tuple[int, str]],
-    answer: Answer | None,
-    label: str,
-    pairs: int,
-) -> Iterator[Row]:
+def _rows(dialogue: Row, ground: _Ground, answer: Answer | None, label: str, pairs: int) -> Iterator[Row]:
     given = answer.data["pairs"] if answer and answer.outcome == "ok" else []
     for number in range(1, pairs + 1):
-        row = {**picked(dialogue, "pairs"), "number": number, "references": references, "usage": [], **OK}
+        row = {**picked(dialogue, "pairs"), "number": number, "references": ground.references, "usage": [], **OK}
         # One answer holds all pairs of a dialogue: the first row carries what it cost.
         if answer:
             row |= asked(label, answer) | ({} if number == 1 else {"usage": []})
-        if not sentences:
+        if not ground.references:
             row |= rejected("no usable reference")
+        elif not ground.supports:
+            row |= rejected("no sentence of its references stands in their pages")
         elif len(given) >= number:
-            row |= _pair(given[number - 1], sentences)
+            row |= _pair(given[number - 1], ground.supports)
             # Models slip into another language than the one asked for; results are told apart by the true one.
             row["language"] = detect(row["question"]) or row["language"]
         elif answer.outcome == "ok":
@@ -152,14 +184,13 @@ def _rows(
         yield row | {"pair_id": _identifier(row)}
 
 
-def _pair(pair: dict[str, Any], sentences: Sequence[tuple[int, str]]) -> Row:
+def _pair(pair: dict[str, Any], supports: Sequence[Row]) -> Row:
     question, answer = pair["question"].strip(), pair["answer"].strip()
-    # JSON has one kind of number, and 1.0 follows the schema too.
-    cited = [sentences[int(number) - 1] for number in dict.fromkeys(pair["sentences"])]
     row = {
         "question": question,
         "answer": answer,
-        "supports": [{"reference": reference, "span": span} for reference, span in cited],
+        # JSON has one kind of number, and 1.0 follows the schema too.
+        "supports": [supports[int(number) - 1] for number in dict.fromkeys(pair["sentences"])],
     }
     if not plain(question) or not answer:
         return row | failed("the model left the question or the answer empty")

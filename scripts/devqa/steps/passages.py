@@ -8,10 +8,14 @@ from devqa.steps.clean import clean
 from devqa.steps.fetch import fetch
 from devqa.steps.outcomes import OK, failed, rejected
 from devqa.tables import Row
-from devqa.web.fetch import Fetcher, open_fetcher
+from devqa.usage import searched
+from devqa.web.engines.base import Engine, Found, Hit, SearchFailed
+from devqa.web.engines.opening import open_engine
+from devqa.web.fetch import open_fetcher
+from devqa.web.fetched import Fetcher
+from devqa.web.merging import merge
 from devqa.web.passages import Passage, cut_up, rank
-from devqa.web.search import Engine, Hit, SearchFailed, merge, open_engine
-from devqa.web.store import Store
+from devqa.web.store import NotKept, Store
 
 if TYPE_CHECKING:
     from devqa.job import Job
@@ -23,11 +27,10 @@ def searching(this: "Job") -> dict[str, Any]:
     Raises:
         UserError: the table of the local corpus can't be read.
     """
-    store = Store(this.cache / "web")
     return {
-        "engine": open_engine(this.config["search"], this.corpus(), store),
-        "fetcher": open_fetcher(this.config["fetch"], this.corpus(), store),
-        "store": store,
+        "engine": open_engine(this),
+        "fetcher": open_fetcher(this),
+        "store": Store(this.cache / "web"),
         **{name: this.options[name] for name in ("pages", "passages", "passage_tokens")},
         "cleaning": this.config["clean"],
         "concurrency": this.config["search"]["concurrency"],
@@ -48,14 +51,15 @@ def passages_for(
     concurrency: int,
     workers: int,
 ) -> list[Row]:
-    """For each of `questions` (rows with question and language): `passages`, `status` and `reason`.
+    """For each of `questions` (rows with question and language): `passages`, `usage`, `status` and `reason`.
 
     They are the best `passages` of the best `pages` for it, best first. A question without passages is rejected, or has
-    failed where the search did or a page could not be had or read.
+    failed where the search did or a page could not be had or read. Equal questions are searched for once.
     """
+    asked = list(dict.fromkeys((row["question"], row["language"]) for row in questions))
     with ThreadPoolExecutor(concurrency) as pool:
-        searches = list(pool.map(lambda row: _searched(engine, row, pages), questions))
-    found = {hit.url: hit for hits, _ in searches for hit in hits}
+        answers = list(pool.map(lambda each: _searched(engine, *each, pages), asked))
+    found = {hit.url: hit for (hits, _), _ in answers for hit in hits}
     references = _references(found.values(), fetcher, store, cleaning, concurrency, workers)
     # Each page is cut once, though many questions find it.
     cuts = {
@@ -63,25 +67,31 @@ def passages_for(
         for url, row in references.items()
         if row["status"] == "ok"
     }
-    return [
-        _best(row["question"], [references[hit.url] for hit in hits], cuts, fault, passages)
-        for row, (hits, fault) in zip(questions, searches, strict=True)
-    ]
+    rows = {}
+    for (question, language), ((hits, requests), fault) in zip(asked, answers, strict=True):
+        best = _best(question, [references[hit.url] for hit in hits], cuts, fault, passages)
+        rows[question, language] = {**best, "usage": searched(engine.name, requests)}
+    return [dict(rows[row["question"], row["language"]]) for row in questions]
 
 
-def _searched(engine: Engine, row: Row, pages: int) -> tuple[list[Hit], str]:
+def _searched(engine: Engine, question: str, language: str, pages: int) -> tuple[Found, str]:
     """What the question finds, or why the search failed."""
     try:
-        # Merged though it is one list: a page that is found under several fragments is one page.
-        return merge([engine.search(row["question"], row["language"], pages)], pages), ""
+        hits, requests = engine.search(question, language, pages)
     except SearchFailed as error:
-        return [], str(error)
+        return Found([], 0), str(error)
+    except NotKept as error:
+        return Found([], 0), f"offline: the cache holds no answer to {error}"
+    # Merged though it is one list: a page that is found under several fragments is one page.
+    return Found(merge([hits], pages), requests), ""
 
 
 def _references(
     hits: Iterable[Hit], fetcher: Fetcher, store: Store, cleaning: Mapping[str, Any], concurrency: int, workers: int
 ) -> dict[str, Row]:
     """Every page that was found, by its address: cleaned or, where it could not be had, with the reason."""
+    # Each page stands alone: it is no duplicate of what another question has found.
+    cleaning = {name: value for name, value in cleaning.items() if name != "duplicate_similarity"}
     results = [{"rank": 0, "url": hit.url, "title": hit.title} for hit in hits]
     pages = fetch([{"dialogue_id": "", "results": results}], fetcher, store, concurrency)
     cleaned = clean([page for page in pages if page["status"] == "ok"], store, cleaning, workers)

@@ -1,29 +1,61 @@
 """queries → search: ten pages for each dialogue from the configured engine (SimpleDevQA, 4.1)."""
 
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from devqa.steps.outcomes import OK, failed, rejected
 from devqa.tables import Row, picked
-from devqa.web.search import Engine, SearchFailed, merge
+from devqa.usage import searched
+from devqa.web.engines.base import Engine, Hit, SearchFailed
+from devqa.web.merging import merge
+from devqa.web.store import NotKept
 
 
 def search(queries: Sequence[Row], engine: Engine, results: int, concurrency: int) -> list[Row]:
     """Rows of table `search`, one per dialogue: the `results` best pages over all its queries.
 
-    The lists of the queries are merged by reciprocal rank, a page that several queries find stands once.
+    The lists of the queries are merged by reciprocal rank, a page that several queries find stands once. Where one
+    query of a dialogue gets no answer the whole row has failed, whatever the others found: a row that is `ok` is never
+    searched again, and which pages a dialogue has must not depend on the engine's health. What the others found is
+    kept, so that the next run asks only for what is missing.
+
+    Raises:
+        UserError: the engine needs setting up, its quota is exhausted, or the budget is reached.
     """
     queries = sorted(queries, key=lambda row: row["dialogue_id"])
+    stopped = threading.Event()
+
+    def searched_for(row: Row) -> Row:
+        # What stops the step stops every search that has not begun, not only those of later rows.
+        if stopped.is_set():
+            return row
+        try:
+            return _row(row, engine, results)
+        except BaseException:
+            stopped.set()
+            raise
+
     with ThreadPoolExecutor(concurrency) as pool:
-        return list(pool.map(lambda row: _row(row, engine, results), queries))
+        return list(pool.map(searched_for, queries))
 
 
 def _row(row: Row, engine: Engine, results: int) -> Row:
+    lists: list[list[Hit]] = []
+    requests = 0
+    outcome = None
     try:
-        hits = merge([engine.search(query, row["language"], results) for query in row["queries"]], results)
+        for query in row["queries"]:
+            found = engine.search(query, row["language"], results)
+            lists.append(found.hits)
+            requests += found.requests
     except SearchFailed as error:
-        return {**picked(row, "search"), "results": [], **failed(str(error))}
-    found = [
-        {"rank": rank, "url": hit.url, "title": hit.title, "snippet": hit.snippet} for rank, hit in enumerate(hits, 1)
+        lists, outcome = [], failed(str(error))
+    except NotKept as error:
+        lists, outcome = [], failed(f"offline: the cache holds no answer to {error}")
+    hits = [
+        {"rank": rank, "url": hit.url, "title": hit.title, "snippet": hit.snippet}
+        for rank, hit in enumerate(merge(lists, results), 1)
     ]
-    return {**picked(row, "search"), "results": found, **(OK if found else rejected("the search found nothing"))}
+    outcome = outcome or (OK if hits else rejected("the search found nothing"))
+    return {**picked(row, "search"), "results": hits, "usage": searched(engine.name, requests), **outcome}

@@ -22,6 +22,8 @@ _SUPERSETS = {
     "iso8859-9": "cp1254",
     "tis-620": "cp874",
 }
+# Python knows these, browsers don't: some hide markup, some take for ever.
+_NO_CHARSETS = frozenset(("utf-7", "idna", "punycode", "unicode-escape", "raw-unicode-escape"))
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -62,4 +64,6 @@ def _strictly(content: bytes, encoding: str) -> str | None:
 def _codec(name: str) -> str:
     """Python's name of the encoding, widened to its superset; LookupError for names that mean nothing (utf8mb4)."""
     known = codecs.lookup(name).name
+    if known in _NO_CHARSETS:
+        raise LookupError(f"no charset of a page: {known}")
     return _SUPERSETS.get(known, known)

@@ -4,35 +4,48 @@ import logging
 import multiprocessing
 import re
 import resource
+from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lxml.html import HtmlElement, tostring
-from pebble import ProcessExpired, ProcessPool
+from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from devqa.language import detect
 from devqa.tokens import at_line_end
-from devqa.web import goose, markdown, markup
+from devqa.web import markup
 from devqa.web.charset import decode
+from devqa.web.content import main_content
+from devqa.web.filetypes import language_of
+from devqa.web.formats import Document, Unreadable, is_html, is_pdf, read_text
+from devqa.web.licence import licence_of
+from devqa.web.quality import no_reference
 from devqa.web.sniff import unwanted
+
+if TYPE_CHECKING:
+    from devqa.web.texts import Texts
 
 log = logging.getLogger(__name__)
 
 _MEMORY_BYTES = 2_000_000_000
 _DEEPEST = 1_000
-_LEAST_SHARE = 0.6
-_LEAST_CODE = 0.5
-_LOOKS_LIKE_HTML = re.compile(r"<(?:!doctype html|html|head|body|title|div|p|h1|table)[\s>]", re.IGNORECASE)
-_BLANK_LINES = re.compile(r"\n{3,}")
+# Pages that wait at a worker, beside the one that it is at.
+_WAITING = 2
+# Libraries keep more and more in memory: a process ends after so many pages, and a new one takes its place.
+_PAGES_PER_PROCESS = 500
+_HEADINGS = 3
+_FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})(.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Cleaned:
     """A page as text: `status` is `ok`, `rejected` (no reference) or `failed` (could not be read), with its `reason`.
 
-    `language` is ISO 639-1, "" where it is not clear; `extractor` says what found the content.
+    `language` is ISO 639-1, "" where it is not clear; `extractor` says what found the content: goose3, trafilatura,
+    resiliparse, or how it was read that needs no finding (pdf, text, source); `license` is the address or name of the
+    licence that the page states, "" where it states none.
     """
 
     title: str
@@ -41,52 +54,77 @@ class Cleaned:
     extractor: str
     status: str
     reason: str
+    license: str = ""
 
 
 def clean_page(content: bytes, content_type: str, url: str, options: dict[str, Any]) -> Cleaned:
     """The text of one page, cleaned in this process: `clean_all` does it where it can be killed.
 
-    HTML goes to goose3 first, to trafilatura where goose3 leaves too little of the page or of its code, and to
-    resiliparse where both do. Plain text and Markdown are decoded and pass. `options` is section `clean` of the
-    configuration; `url` is only for the log.
+    What the page is, its bytes decide, then its content type and the name of its file. HTML goes to the extractors;
+    PDF gives its text; Markdown and plain text pass; a source file becomes one block of code. What is no reference
+    though it can be read (a bot check, a soft 404) is rejected. `options` is section `clean` of the configuration.
     """
-    if reason := unwanted(content):
-        return _lost("rejected", reason)
-    if not content.strip():
-        return _lost("rejected", "empty page")
-    text = decode(content, content_type)
-    if not _is_html(text, content_type):
-        return _judged(_plain_title(text), _BLANK_LINES.sub("\n\n", text).strip(), "text", options)
     try:
-        return _clean_html(text, url, options)
+        page = _read(content, content_type, url, options)
+    except Unreadable as error:
+        return _lost("rejected", str(error))
     except RecursionError:
         return _lost("failed", "elements are nested too deeply")
+    return replace(page, license=licence_of(content, content_type, url)) if page.status == "ok" else page
 
 
 def clean_all(items: Iterable[tuple[bytes, str, str]], options: dict[str, Any], workers: int) -> list[Cleaned]:
-    """The text of many pages (content, content type, url), in their order, by `workers` processes.
+    """The text of many pages (content, content type, url), in their order, by `workers` processes: see `clean_each`."""
+    return list(clean_each(items, options, workers))
 
-    A page that takes longer than `options["timeout_s"]` seconds or more than 2 GB of memory loses its process and
-    comes out as `failed`; the others go on. Parsers in C can't be interrupted in any other way.
+
+def clean_each(
+    items: Iterable[tuple[bytes, str, str]], options: dict[str, Any], workers: int, texts: "Texts | None" = None
+) -> Iterator[Cleaned]:
+    """The text of pages (content, content type, url), one after the other in their order, by `workers` processes.
+
+    Items are taken as the processes need them, so there may be more pages than fit into memory. A page that takes
+    longer than `options["timeout_s"]` seconds or more than 2 GB of memory loses its process and comes out as `failed`;
+    the others go on. Parsers in C can't be interrupted in any other way. What is in `texts` is taken from there, and
+    what is not is put there.
     """
-    tasks = ((*item, options) for item in items)
     # Forked, because the other ways to start a process run the main script again.
     context = multiprocessing.get_context("fork")
-    with ProcessPool(max_workers=workers, context=context, initializer=_limit_memory) as pool:
-        outcomes = pool.map(_clean_task, tasks, chunksize=1, timeout=options["timeout_s"]).result()
-        return list(_results(outcomes, options["timeout_s"]))
-
-
-def _results(outcomes: Iterator[Cleaned], timeout_s: float) -> Iterator[Cleaned]:
-    while True:
+    pool = ProcessPool(workers, max_tasks=_PAGES_PER_PROCESS, initializer=_limit_memory, context=context)
+    with pool:
+        waiting: deque[tuple[str, Cleaned | ProcessFuture]] = deque()
         try:
-            yield next(outcomes)
-        except StopIteration:
-            return
-        except TimeoutError:
-            yield _lost("failed", f"cleaning took longer than {timeout_s:g} s")
-        except ProcessExpired as error:
-            yield _lost("failed", f"cleaning ended the process with exit code {error.exitcode}")
+            for item in items:
+                key = texts.key(*item) if texts else ""
+                kept = texts.get(key) if texts else None
+                task = kept or pool.schedule(_clean_task, args=[(*item, options)], timeout=options["timeout_s"])
+                waiting.append((key, task))
+                if len(waiting) > workers * (1 + _WAITING):
+                    yield _outcome(*waiting.popleft(), options["timeout_s"], texts)
+            while waiting:
+                yield _outcome(*waiting.popleft(), options["timeout_s"], texts)
+        finally:
+            # Whoever takes no more pages does not wait for those under way.
+            pool.stop()
+
+
+def _outcome(key: str, page: "Cleaned | ProcessFuture", timeout_s: float, texts: "Texts | None") -> Cleaned:
+    """The text of a page that is kept under `key`, or when its process is done; then it is kept too."""
+    if isinstance(page, Cleaned):
+        return page
+    text = _result(page, timeout_s)
+    if texts:
+        texts.put(key, text)
+    return text
+
+
+def _result(page: ProcessFuture, timeout_s: float) -> Cleaned:
+    try:
+        return page.result()
+    except TimeoutError:
+        return _lost("failed", f"cleaning took longer than {timeout_s:g} s")
+    except ProcessExpired as error:
+        return _lost("failed", f"cleaning ended the process with exit code {error.exitcode}")
 
 
 def _clean_task(task: tuple[bytes, str, str, dict[str, Any]]) -> Cleaned:
@@ -107,80 +145,76 @@ def _limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 
 
+def _read(content: bytes, content_type: str, url: str, options: dict[str, Any]) -> Cleaned:
+    if not content.strip():
+        return _lost("rejected", "empty page")
+    if is_pdf(content):
+        # Loaded where it is needed: most pages are no PDF.
+        from devqa.web.pdf import read_pdf
+
+        document = read_pdf(content, options["max_characters"])
+        return _judged(document, "pdf", options)
+    if reason := unwanted(content):
+        return _lost("rejected", reason)
+    text = decode(content, content_type)
+    if is_html(text, content_type, url):
+        return _clean_html(text, url, options)
+    document = read_text(text, content_type, url)
+    if language_of(content_type, url):
+        return _judged(document, "source", options)
+    first_line = document.text.split("\n", 1)[0]
+    return _judged(document, "text", options, no_reference([document.title, first_line], document.text))
+
+
 def _clean_html(text: str, url: str, options: dict[str, Any]) -> Cleaned:
     stripped = markup.pruned(text)
     if markup.depth(stripped) > _DEEPEST:
         return _lost("failed", "elements are nested too deeply")
     root = markup.tree(stripped)
     if root is None:
-        return _lost("rejected", "empty page")
+        return _lost("rejected", no_reference([], "", text) or "empty page")
+    title = markup.title(stripped)
+    titles = [title, *(heading.text_content() for heading in islice(root.iter("h1"), _HEADINGS))]
     small = len(stripped) <= options["max_bytes"] and stripped.count("<") <= 2 * options["max_tags"]
-    main, extractor = _main_content(root, small)
+    main, extractor = main_content(root, small)
     if extractor != "goose3":
         log.debug("%s: goose3 left too little, %s took its place", url, extractor)
-    return _judged(markup.title(stripped), main, extractor, options)
+    reason = no_reference(titles, main, text)
+    if not reason and len(main) < options["min_characters"]:
+        # What says what it is may be no main content.
+        reason = no_reference(titles, _visible(stripped))
+    return _judged(Document(title, main), extractor, options, reason)
 
 
-def _main_content(root: HtmlElement, small: bool) -> tuple[str, str]:
-    """The content as Markdown, and the extractor that found it."""
-    visible = tostring(root, encoding="unicode")
-    yardstick = _resiliparse(visible, main_content=True)
-    code = markdown.code_blocks(root)
-    found = goose.extract(root, detect(yardstick or root.text_content())) if small else ""
-    if found and len(found) >= _LEAST_SHARE * len(yardstick) and _code_kept(found, code) >= _LEAST_CODE:
-        return found, "goose3"
-    fallback = _trafilatura(visible) if small else ""
-    candidates = [(found, "goose3"), (fallback, "trafilatura")]
-    best = max(candidates, key=lambda one: (_code_kept(one[0], code) >= _LEAST_CODE, len(one[0])))
-    if len(best[0]) >= _LEAST_SHARE / 2 * len(yardstick) and best[0]:
-        return best
-    return yardstick or _resiliparse(visible, main_content=False), "resiliparse"
-
-
-def _code_kept(text: str, code: list[str]) -> float:
-    """How much of the page's code stands in `text` line by line, by characters, 0 to 1."""
-    squeezed = _lines(text)
-    blocks = [_lines(block) for block in code]
-    total = sum(map(len, blocks))
-    return sum(len(block) for block in blocks if block in squeezed) / total if total else 1.0
-
-
-def _lines(text: str) -> str:
-    """`text` without white space but for line ends: extractors indent code differently."""
-    return "\n".join(filter(None, ("".join(line.split()) for line in text.splitlines())))
-
-
-def _resiliparse(page: str, main_content: bool) -> str:
+def _visible(stripped: str) -> str:
+    """All text that a reader sees."""
+    from lxml.html import tostring
     from resiliparse.extract.html2text import extract_plain_text
 
-    return extract_plain_text(page, main_content=main_content, alt_texts=False, noscript=False)
+    root = markup.tree(stripped)
+    return "" if root is None else extract_plain_text(tostring(root, encoding="unicode"), noscript=False)
 
 
-def _trafilatura(page: str) -> str:
-    import trafilatura
-
-    return trafilatura.extract(page, output_format="markdown", include_tables=True, include_formatting=True) or ""
-
-
-def _is_html(text: str, content_type: str) -> bool:
-    kind = content_type.lower()
-    if "html" in kind:
-        return True
-    return not kind.startswith("text/") and bool(_LOOKS_LIKE_HTML.search(text[:2_000]))
+def _judged(document: Document, extractor: str, options: dict[str, Any], reason: str = "") -> Cleaned:
+    text = _cut(document.text, options["max_characters"])
+    if not reason and len(text) < options["min_characters"]:
+        reason = f"too short: {len(text)} characters"
+    status = "rejected" if reason else "ok"
+    return Cleaned(document.title, detect(text), text, extractor, status, reason)
 
 
-def _plain_title(text: str) -> str:
-    """The first heading of a text in Markdown, "" where it does not begin with one."""
-    first = text.lstrip().split("\n", 1)[0]
-    return first.lstrip("#").strip() if first.startswith("# ") else ""
-
-
-def _judged(title: str, text: str, extractor: str, options: dict[str, Any]) -> Cleaned:
-    text = at_line_end(text, options["max_characters"])
-    language = detect(text)
-    if len(text) < options["min_characters"]:
-        return Cleaned(title, language, text, extractor, "rejected", f"too short: {len(text)} characters")
-    return Cleaned(title, language, text, extractor, "ok", "")
+def _cut(text: str, characters: int) -> str:
+    """The first `characters` of `text`, to a line's end; a fence that is open there is closed."""
+    cut = at_line_end(text, characters)
+    if len(cut) == len(text):
+        return text
+    opened = ""
+    for fence in _FENCE.finditer(cut):
+        if not opened:
+            opened = fence[1]
+        elif fence[1].startswith(opened) and not fence[2].strip():
+            opened = ""
+    return f"{cut.rstrip()}\n{opened}" if opened else cut
 
 
 def _lost(status: str, reason: str) -> Cleaned:

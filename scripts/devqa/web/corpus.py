@@ -22,8 +22,8 @@ def build_corpus(path: str, clean_options: dict[str, Any], workers: int) -> list
     """The rows of table `corpus`, one per page of the corpus at `path`, cleaned by `workers` processes.
 
     A page of a folder has the URL that it calls canonical, else `file:` and its path below the folder. A Parquet
-    file has columns url, text and, if there is one, title. Pages that are empty, too short or no text are
-    `rejected`, and so is a URL's second page.
+    file has columns url, text and, if there is one, title; its texts are taken as they are, as Markdown. Pages that
+    are empty, too short, no text or no references are `rejected`, and so is a URL's second page.
 
     Raises:
         UserError: the corpus is missing, empty or unreadable.
@@ -46,7 +46,7 @@ def _folder_pages(files: list[str], root: Path) -> Iterator[Row]:
         except OSError as error:
             raise UserError(f"search.corpus: {file} can't be read: {error.strerror}") from error
         content_type = TYPES[file.suffix.lower()]
-        own = markup.canonical(decode(content, content_type)) if content_type == "text/html" else ""
+        own = markup.canonical(decode(content, content_type)) if "html" in content_type else ""
         yield {
             "url": own or f"file:{file.relative_to(root).as_posix()}",
             "title": "",
@@ -68,7 +68,8 @@ def _parquet_pages(file: str) -> Iterator[Row]:
                         "url": row["url"] or "",
                         "title": row.get("title") or "",
                         "content": (row["text"] or "").encode("utf-8"),
-                        "content_type": "text/plain; charset=utf-8",
+                        # Not text/plain: a text is no source file though its page was one (…/setup.py).
+                        "content_type": "text/markdown; charset=utf-8",
                     }
     except (pa.ArrowInvalid, OSError) as error:
         raise UserError(f"search.corpus: {file} can't be read as Parquet: {error}") from error

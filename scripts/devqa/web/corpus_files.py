@@ -5,7 +5,18 @@ from pathlib import Path
 
 from devqa.errors import UserError
 
-TYPES = {".html": "text/html", ".htm": "text/html", ".md": "text/markdown", ".txt": "text/plain"}
+# Source files are no pages: folders of saved pages hold scripts and style sheets.
+TYPES = {
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".xhtml": "application/xhtml+xml",
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".txt": "text/plain",
+    ".rst": "text/x-rst",
+    ".adoc": "text/asciidoc",
+    ".pdf": "application/pdf",
+}
 
 
 def corpus_files(path: str | os.PathLike) -> list[str]:

@@ -1,239 +1,231 @@
-"""Pages by their URL: from the local corpus, or over the network within bounds."""
+"""Pages by their URL: from the local corpus, or over the network within bounds and with manners."""
 
-import logging
-from collections.abc import Collection, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
-from typing import Any, Protocol
-from urllib.parse import urljoin, urlsplit
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-import orjson
-import requests
-import urllib3
+import zstandard
 
 from devqa import tables
+from devqa.files import unique_name
+from devqa.llm.spend import RUN
 from devqa.tables import Row
-from devqa.web.connection import Deadline, GuardedAdapter, Refused, Resolver, resolve
-from devqa.web.sniff import unwanted
+from devqa.web.addresses import redirected, web_address, without_fragment
+from devqa.web.connection import Connector, Guard, Refused, Resolver, Unreached, connect, resolve
+from devqa.web.fetched import Fetched, Fetcher, without_page
+from devqa.web.kept import FORBIDDEN, GONE, Entry, Outcomes, iso
+from devqa.web.pace import Pace
+from devqa.web.requesting import Answer, Bounds, Broken, Budget, Client
+from devqa.web.robots import NoRobots, Robots
+from devqa.web.sniff import unwanted, unwanted_type
 from devqa.web.store import NotKept, Store
 
-log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from devqa.job import Job
 
-_CHUNK_BYTES = 65_536
+__all__ = ["Fetched", "Fetcher", "LocalFetcher", "WebFetcher", "open_fetcher"]
+
+_PAGE = frozenset((200, 203))
+_NOTHING = frozenset((204, 205))
+_UNCHANGED = 304
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
-# The page is gone: that is an answer. Anything else (429, 403, 5xx) may be another one tomorrow.
-_GONE = frozenset((404, 410))
-_BAD_ADDRESS = (requests.exceptions.InvalidURL, urllib3.exceptions.LocationParseError, UnicodeError)
-_METADATA = ("final_url", "http_status", "content_type", "status", "reason")
-
-
-@dataclass(frozen=True)
-class Fetched:
-    """What came back for a URL: `status` is `ok`, `rejected` (no page to use) or `failed` (it may come another time).
-
-    `content` is the raw body, None unless `ok`; `http_status` is None where no answer came.
-    """
-
-    final_url: str
-    http_status: int | None
-    content_type: str
-    content: bytes | None
-    status: str
-    reason: str
-
-
-class Fetcher(Protocol):
-    """What a fetch step needs."""
-
-    def fetch(self, url: str) -> Fetched:
-        """The page at `url`; never raises for what is wrong with a page or its server."""
+_CORPUS_BATCH = 500
 
 
 class LocalFetcher:
-    """The pages of table `corpus` (columns url, content, content_type, status, reason)."""
+    """The pages of table `corpus` (columns url, content, content_type, status), held compressed."""
 
     def __init__(self, corpus_rows: Iterable[Row]):
-        self._pages: dict[str, Fetched] = {}
+        compressor = zstandard.ZstdCompressor()
+        self._pages: dict[str, tuple[str, bytes]] = {}
         for row in corpus_rows:
-            if row["status"] == "ok":
-                page = Fetched(row["url"], 200, row["content_type"], row["content"], "ok", "")
-                self._pages.setdefault(row["url"], page)
+            if row["status"] == "ok" and row["url"] not in self._pages:
+                self._pages[row["url"]] = row["content_type"], compressor.compress(row["content"])
 
     def fetch(self, url: str) -> Fetched:
         """The page as it lies in the corpus."""
-        page = self._pages.get(url) or self._pages.get(_without_fragment(url))
-        return page or Fetched(url, None, "", None, "rejected", "not in the local corpus")
+        url = url if url in self._pages else without_fragment(url)
+        if url not in self._pages:
+            return without_page(url, "rejected", "not in the local corpus")
+        content_type, compressed = self._pages[url]
+        # A decompressor of its own: they are not safe in threads.
+        return Fetched(url, 200, content_type, zstandard.ZstdDecompressor().decompress(compressed), "ok", "")
 
 
 class WebFetcher:
     """Pages over http and https, within the bounds of section `fetch` of the configuration.
 
-    What came back is kept in `store`: a page is sent for once. Only public addresses are asked, but for the hosts in
-    `permitted_hosts` (a server of one's own); `resolver` stands in for the system's name resolution. With `offline`
-    nothing is sent at all: then `fetch` raises `NotKept` for a page that is not in `store`.
+    What came back is kept in `store`, good or bad (`devqa.web.kept`): a page is sent for once. Only public addresses
+    are asked, but for `private_hosts`, and only what a host's robots.txt allows.
+
+    Args:
+        options: section `fetch` of the configuration.
+        store: where outcomes, pages and robots.txt are kept.
+        pace: when a host may be asked; None: without waiting.
+        resolver, connector: stand in for the system's.
+        offline: nothing is sent at all; what was kept last is the outcome.
+        run: the run's name; what fails is not asked again in the same run. "" is a run of its own.
+        now: the time, in seconds since 1970.
     """
 
     def __init__(
         self,
-        options: dict[str, Any],
+        options: Mapping[str, Any],
         store: Store,
-        permitted_hosts: Collection[str] = (),
+        *,
+        pace: Pace | None = None,
         resolver: Resolver = resolve,
+        connector: Connector = connect,
         offline: bool = False,
+        run: str = "",
+        now: Callable[[], float] = time.time,
     ):
-        self._options = options
-        self._store = store
-        self._permitted = frozenset(permitted_hosts)
-        self._resolver = resolver
+        self._timeout_s = options["timeout_s"]
+        self._max_redirects = options["max_redirects"]
+        self._bounds = Bounds(options["max_bytes"], of_type=unwanted_type, of_bytes=unwanted)
+        token = options["user_agent"].partition("/")[0]
+        terms = {
+            **{name: options[name] for name in ("max_bytes", "max_redirects")},
+            "private_hosts": sorted(options["private_hosts"]),
+            "agent": token,
+        }
+        run = run or unique_name()
+        self._client = Client(options, Guard(options["private_hosts"], resolver, connector), pace)
+        self._robots = Robots(self._client, store, token, self._timeout_s, run, now)
+        self._outcomes = Outcomes(store, terms, run, now)
         self._offline = offline
+        self._now = now
 
     def fetch(self, url: str) -> Fetched:
-        """The page at `url`, after at most `max_redirects` redirects and within `timeout_s` seconds in all.
+        """The page at `url`, after at most `max_redirects` redirects and `timeout_s` seconds of its servers' time.
 
-        Time-outs, faults of the server and bodies over `max_bytes` (decompressed) are not kept; 404 and 410 are.
+        Raises:
+            NotKept: `offline`, and nothing is kept.
         """
-        url = _without_fragment(url)
-        if (kept := self._kept(url)) is not None:
-            return kept
+        url = without_fragment(url)
+        try:
+            web_address(url)
+        except Refused as refused:
+            return without_page(url, "rejected", str(refused))
+        kept = self._outcomes.get(url)
+        if kept is not None and (self._offline or self._outcomes.holds(kept)):
+            return kept.fetched
         if self._offline:
             raise NotKept(url)
-        fetched = self._fetch(url)
-        if fetched.status == "ok" or fetched.http_status in _GONE:
-            self._keep(url, fetched)
-        return fetched
+        try:
+            fetched, answer = self._sent_for(url, None, lambda: self._check_whether_it_came(url))
+        except _Came as came:
+            return came.fetched
+        fetched = self._outcomes.put(url, fetched, kept, answer.etag, answer.last_modified)
+        # A host that could not be reached before says nothing of the network now.
+        return fetched if kept is None or fetched.reached else replace(fetched, reached=None)
 
-    def _kept(self, url: str) -> Fetched | None:
-        entry = self._store.get(f"url:{url}")
-        if entry is None:
-            return None
-        known = orjson.loads(entry)
-        content = self._store.get_page(known["sha256"]) if known["sha256"] else None
-        if known["sha256"] and content is None:
-            return None
-        return Fetched(content=content, **{key: known[key] for key in _METADATA})
+    def look_again(self, url: str) -> Fetched:
+        """The page at `url` as it is now; what is kept of pages stays as it is.
 
-    def _keep(self, url: str, fetched: Fetched) -> None:
-        sha256 = None if fetched.content is None else self._store.put_page(fetched.content)
-        metadata = {key: value for key, value in asdict(replace(fetched, content=None)).items() if key in _METADATA}
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        self._store.put(f"url:{url}", orjson.dumps({**metadata, "sha256": sha256, "fetched": now}))
+        A server that says that the kept page has not changed gives status `ok`, `http_status` 304 and that content.
 
-    def _fetch(self, url: str) -> Fetched:
-        seconds = self._options["timeout_s"]
-        with Deadline(seconds) as deadline, requests.Session() as session:
-            adapter = GuardedAdapter(deadline, seconds, self._permitted, self._resolver)
-            session.mount("http://", adapter)
-            session.mount("https://", adapter)
-            session.trust_env = False
-            session.headers = {
-                "User-Agent": self._options["user_agent"],
-                "Accept": "text/html,application/xhtml+xml,text/plain;q=0.9,*/*;q=0.5",
-                "Accept-Encoding": "gzip",
-            }
-            # Else requests reads the whole body of a redirect, however long it is.
-            session.get_redirect_target = lambda response: None
-            try:
-                fetched = self._follow(session, url)
-            except Refused as refused:
-                return _rejected(url, str(refused))
-            except _BAD_ADDRESS as error:
-                return _rejected(url, f"not a web address: {type(error).__name__}")
-            except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-                fetched = _failed(url, _cause(error))
-            # A body without a length looks complete when its socket is shut.
-            return _failed(url, f"time-out: no whole answer within {seconds:g} s") if deadline.passed else fetched
+        Raises:
+            NotKept: `offline`.
+        """
+        url = without_fragment(url)
+        if self._offline:
+            raise NotKept(url)
+        kept = self._outcomes.get(url)
+        fetched, _ = self._sent_for(url, kept if kept and kept.sha256 else None)
+        return replace(fetched, fetched=iso(self._now()))
 
-    def _follow(self, session: requests.Session, url: str) -> Fetched:
-        for _ in range(self._options["max_redirects"] + 1):
-            _check(url)
-            with session.get(url, stream=True, timeout=self._options["timeout_s"]) as response:
-                location = response.headers.get("Location")
-                if response.status_code not in _REDIRECTS or not location:
-                    return self._read(response, url)
-                # Header values come as Latin-1 though servers write UTF-8 (as in requests' own redirects).
-                url = _joined(url, location.encode("latin-1").decode("utf-8", "replace"))
-        return _rejected(url, f"more than {self._options['max_redirects']} redirects")
+    def _check_whether_it_came(self, url: str) -> None:
+        """While this job waited for the host's turn, another one may have had the page."""
+        kept = self._outcomes.get(url)
+        if kept is not None and self._outcomes.holds(kept):
+            raise _Came(kept.fetched)
 
-    def _read(self, response: requests.Response, url: str) -> Fetched:
-        code, kind = response.status_code, response.headers.get("Content-Type", "")
-        if not 200 <= code < 300:
-            status = "rejected" if code in _GONE else "failed"
-            return Fetched(url, code, kind, None, status, f"HTTP {code}")
-        content = bytearray()
-        for chunk in response.iter_content(_CHUNK_BYTES):
-            content += chunk
-            if len(content) > self._options["max_bytes"]:
-                return Fetched(url, code, kind, None, "rejected", f"longer than {self._options['max_bytes']} bytes")
-            if reason := unwanted(bytes(content[:_CHUNK_BYTES])):
-                return Fetched(url, code, kind, None, "rejected", reason)
-        if not content:
-            return Fetched(url, code, kind, None, "rejected", "empty page")
-        return Fetched(url, code, kind, bytes(content), "ok", "")
+    def _sent_for(
+        self, url: str, known: Entry | None, before: Callable[[], None] = lambda: None
+    ) -> tuple[Fetched, Answer]:
+        """What comes back, and the last answer to it."""
+        try:
+            return self._followed(url, known, before)
+        except Refused as refused:
+            return without_page(url, "rejected", str(refused)), Answer(0)
+        except Unreached as fault:
+            return without_page(url, "failed", str(fault), reached=False), Answer(0)
+        except NoRobots as fault:
+            return without_page(url, "failed", str(fault), reached=fault.reached), Answer(0)
+        except Broken as fault:
+            return without_page(url, "failed", str(fault), reached=True), Answer(0)
+
+    def _followed(self, url: str, known: Entry | None, before: Callable[[], None]) -> tuple[Fetched, Answer]:
+        budget = Budget(self._timeout_s)
+        for _ in range(self._max_redirects + 1):
+            address = web_address(url)
+            rules = self._robots.rules(address)
+            if not rules.allows(address.url):
+                return without_page(url, "rejected", FORBIDDEN), Answer(0)
+            headers = _conditions(known) if known and known.fetched.final_url == url else {}
+            answer = self._client.get(address, self._bounds, budget, rules.delay_s, headers, before)
+            if answer.status == _UNCHANGED and headers and known:
+                return replace(known.fetched, http_status=_UNCHANGED, reached=True), answer
+            if answer.status not in _REDIRECTS or not answer.location:
+                return _outcome(url, answer), answer
+            url = redirected(url, answer.location)
+        reason = f"more than {self._max_redirects} redirects"
+        return without_page(url, "rejected", reason, reached=True), Answer(0)
 
 
-def fetch_all(urls: Iterable[str], fetcher: Fetcher, concurrency: int) -> dict[str, Fetched]:
-    """Each of `urls` and what came back for it, fetched once each by `concurrency` threads."""
-    distinct = list(dict.fromkeys(urls))
-    with ThreadPoolExecutor(max_workers=concurrency) as threads:
-        return dict(zip(distinct, threads.map(fetcher.fetch, distinct), strict=True))
+class _Came(Exception):
+    """The page is there by now."""
+
+    def __init__(self, fetched: Fetched):
+        super().__init__(fetched.final_url)
+        self.fetched = fetched
 
 
-def open_fetcher(fetch: dict[str, Any], corpus_path: str | None, store: Store, offline: bool = False) -> Fetcher:
-    """What brings pages: out of the file of table `corpus` where there is one, else over the network.
+def open_fetcher(this: "Job", offline: bool = False) -> Fetcher:
+    """What brings pages: out of table `corpus` where the engine is the local one, else over the network.
 
-    `fetch` is that section of the configuration. With `offline` nothing is sent.
+    With `offline` nothing is sent, whatever the configuration says.
 
     Raises:
-        UserError: the table is unreadable.
+        UserError: the table can't be read.
     """
-    if corpus_path is None:
-        return WebFetcher(fetch, store, offline=offline)
+    if this.corpus() is None:
+        pace = Pace(this.cache / "pace")
+        pace.tidy()
+        return WebFetcher(
+            this.config["fetch"],
+            Store(this.cache / "web"),
+            pace=pace,
+            offline=offline or this.offline,
+            run=os.environ.get(RUN, ""),
+        )
     columns = ["url", "content", "content_type", "status"]
-    return LocalFetcher(row for batch in tables.batches(corpus_path, "corpus", 500, columns) for row in batch)
+    return LocalFetcher(
+        row for batch in tables.batches(this.corpus(), "corpus", _CORPUS_BATCH, columns) for row in batch
+    )
 
 
-def _check(url: str) -> None:
-    """Refuse what is no plain web address.
+def _outcome(url: str, answer: Answer) -> Fetched:
+    """What an answer that is no redirect makes of the page at `url`."""
 
-    Raises:
-        Refused: another scheme, no host, or a name and password in the address.
-    """
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError as error:
-        raise Refused(f"not a web address: {error}") from error
-    if parts.scheme not in ("http", "https"):
-        raise Refused(f"not a web address: {parts.scheme or 'no scheme'}")
-    if not parts.hostname:
-        raise Refused("not a web address: no host")
-    if parts.username is not None or parts.password is not None:
-        raise Refused("the address holds a name or a password")
+    def without(status: str, reason: str) -> Fetched:
+        return Fetched(url, answer.status, answer.content_type, None, status, reason, reached=True)
+
+    if answer.status in _NOTHING:
+        return without("rejected", "empty page")
+    if answer.status not in _PAGE:
+        return without("rejected" if answer.status in GONE else "failed", f"HTTP {answer.status}")
+    if answer.unread:
+        return without("rejected", answer.unread)
+    if not answer.content:
+        return without("rejected", "empty page")
+    return Fetched(url, answer.status, answer.content_type, answer.content, "ok", "", reached=True)
 
 
-def _joined(base: str, location: str) -> str:
-    try:
-        return _without_fragment(urljoin(base, location))
-    except ValueError as error:
-        raise Refused(f"redirected to no web address: {error}") from error
-
-
-def _without_fragment(url: str) -> str:
-    return url.partition("#")[0]
-
-
-def _cause(error: BaseException) -> str:
-    """A short reason without the address of an object or the URL's query in it."""
-    inner = error
-    while inner.__cause__ or inner.__context__:
-        inner = inner.__cause__ or inner.__context__
-    return f"{type(error).__name__}: {type(inner).__name__}"
-
-
-def _rejected(url: str, reason: str) -> Fetched:
-    return Fetched(url, None, "", None, "rejected", reason)
-
-
-def _failed(url: str, reason: str) -> Fetched:
-    return Fetched(url, None, "", None, "failed", reason)
+def _conditions(known: Entry) -> dict[str, str]:
+    """The headers that ask for a page only if it is another one than `known`."""
+    headers = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
+    return {name: value for name, value in headers.items() if value}

@@ -56,6 +56,11 @@ def _wrap_runs(holder: HtmlElement, with_blocks: set[HtmlElement]) -> None:
             tail, child.tail = child.tail, None
             holder.append(child)
             run = _new_run(tail)
+        elif child.tag == "br" and len(run) and run[-1].tag == "br" and not (run[-1].tail or "").strip():
+            # Two line breaks in a row are how pages without paragraphs set them apart.
+            run.remove(run[-1])
+            _append(holder, run)
+            run = _new_run(child.tail)
         else:
             run.append(child)
     _append(holder, run)

@@ -3,11 +3,12 @@
 import hashlib
 import logging
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import zstandard
 
-from devqa.files import replacing
+from devqa.files import content, replacing
 
 log = logging.getLogger(__name__)
 
@@ -27,14 +28,19 @@ class Store:
         self._folder = Path(folder)
 
     def get(self, key: str) -> bytes | None:
-        """The value kept under `key`; None where there is none, or where its file is damaged (a warning is logged)."""
+        """The value kept under `key`; None where there is none.
+
+        A file that is damaged counts as none and is removed, with a warning in the log.
+        """
         path = self._path(key)
         try:
-            return zstandard.ZstdDecompressor().decompress(path.read_bytes())
+            before = path.stat()
+            return zstandard.ZstdDecompressor().decompress(content(path))
         except FileNotFoundError:
             return None
         except zstandard.ZstdError as error:
             log.warning("%s is damaged (%s): it counts as absent and will be written anew", path, error)
+            _remove(path, before)
             return None
 
     def put(self, key: str, value: bytes) -> None:
@@ -43,10 +49,17 @@ class Store:
         with replacing(self._path(key)) as temporary:
             temporary.write_bytes(compressed)
 
-    def put_page(self, content: bytes) -> str:
-        """Keep a page's raw `content` and return its SHA-256 in hex, under which `get_page` finds it."""
+    def remove(self, key: str) -> None:
+        """Keep nothing under `key` any more."""
+        self._path(key).unlink(missing_ok=True)
+
+    def put_page(self, content: bytes, anew: bool = False) -> str:
+        """Keep a page's raw `content` and return its SHA-256 in hex, under which `get_page` finds it.
+
+        What is there is not read to see whether it is sound (who finds it damaged removes it); `anew`: it is replaced.
+        """
         sha256 = hashlib.sha256(content).hexdigest()
-        if self.get(f"page:{sha256}") is None:
+        if anew or not self._path(f"page:{sha256}").exists():
             self.put(f"page:{sha256}", content)
         return sha256
 
@@ -57,3 +70,11 @@ class Store:
     def _path(self, key: str) -> Path:
         name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
         return self._folder / name[:2] / name[2:4] / f"{name}.zst"
+
+
+def _remove(path: Path, as_it_was: os.stat_result) -> None:
+    """Remove a file, if nobody has replaced it by a sound one meanwhile. Where that is not allowed, it stays."""
+    with suppress(OSError):
+        now = path.stat()
+        if (now.st_ino, now.st_mtime_ns) == (as_it_was.st_ino, as_it_was.st_mtime_ns):
+            path.unlink()

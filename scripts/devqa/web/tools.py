@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from devqa.tokens import cut, estimate
-from devqa.web.search import Engine, Hit, SearchFailed, merge
+from devqa.web.engines.base import Engine, Hit, SearchFailed
+from devqa.web.fetched import without_page
+from devqa.web.merging import merge
 from devqa.web.store import NotKept, Store
+from devqa.web.turns import in_turns
 
 if TYPE_CHECKING:
     from devqa.job import Job
-    from devqa.web.fetch import Fetched, Fetcher
+    from devqa.web.fetched import Fetched, Fetcher
 
 OK = "ok"
 _LONGEST_SNIPPET = 500
@@ -29,6 +32,7 @@ _PORTION = 50
 # What stands between these tags is data: no page may end it.
 _TAGS = re.compile(r"<(?=/?(?:page|results)\b)", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`|\\^{}]+")
+_OFFLINE = "offline, and it is not in the cache"
 _CUT = "\n[cut off here: there is no room for more]"
 
 
@@ -176,32 +180,33 @@ class Tools:
     def _hits(self, wanted: Search) -> list[Hit] | SearchFailed | NotKept:
         try:
             found = self._engine.search(wanted.query, wanted.language, self._results)
-        except (SearchFailed, NotKept) as fault:
+        except SearchFailed as fault:
             return fault
+        except NotKept as fault:
+            return fault if self.lacks else SearchFailed(_OFFLINE)
         # Merged though it is one list: a page that is found under several fragments is one page.
-        return merge([found], self._results)
+        return merge([found.hits], self._results)
 
     def _read(self, urls: Iterable[str]) -> None:
         new = [url for url in dict.fromkeys(urls) if url not in self._pages]
         for start in range(0, len(new), _PORTION):
             portion = new[start : start + _PORTION]
-            with ThreadPoolExecutor(self._fetching) as pool:
-                fetched = dict(zip(portion, pool.map(self._fetched, portion), strict=True))
-            self._pages |= self._cleaned(fetched)
+            self._pages |= self._cleaned(in_turns(portion, self._fetched, self._fetching))
 
     def _fetched(self, url: str) -> "Fetched | NotKept":
         try:
             return self._fetcher.fetch(url)
         except NotKept as fault:
-            return fault
+            return fault if self.lacks else without_page(url, "failed", _OFFLINE)
 
     def _cleaned(self, fetched: "Mapping[str, Fetched | NotKept]") -> dict[str, _Page | NotKept]:
-        from devqa.web.clean import clean_all
+        from devqa.web.clean import clean_each
+        from devqa.web.texts import Texts
 
         there = {url: page for url, page in fetched.items() if not isinstance(page, NotKept) and page.status == "ok"}
-        texts = clean_all(
-            ((page.content, page.content_type, url) for url, page in there.items()), self._cleaning, self._workers
-        )
+        items = ((page.content, page.content_type, url) for url, page in there.items())
+        kept = Texts(self._store, self._cleaning)
+        texts = clean_each(items, self._cleaning, self._workers, kept)
         pages: dict[str, _Page | NotKept] = {
             url: page if isinstance(page, NotKept) else _Page("", (), page.reason, passing=not self._local)
             for url, page in fetched.items()
@@ -256,23 +261,21 @@ def open_tools(this: "Job") -> Tools:
     Raises:
         UserError: the table of the local corpus can't be read.
     """
+    from devqa.web.engines.opening import open_engine
     from devqa.web.fetch import open_fetcher
-    from devqa.web.search import open_engine
 
-    search, fetch, store = this.config["search"], this.config["fetch"], Store(this.cache / "web")
-    corpus, offline = this.corpus(), this.lacks is not None
     own = ("difficulties", "rounds", "calls", "results", "page_tokens")
     return Tools(
-        open_engine(search, corpus, store, offline),
-        open_fetcher(fetch, corpus, store, offline),
-        store,
+        open_engine(this),
+        open_fetcher(this),
+        Store(this.cache / "web"),
         cleaning=this.config["clean"],
         results=this.options["results"],
         page_tokens=this.options["page_tokens"],
-        searching=search["concurrency"],
-        fetching=fetch["concurrency"],
+        searching=this.config["search"]["concurrency"],
+        fetching=this.config["fetch"]["concurrency"],
         workers=this.threads,
-        local=corpus is not None,
+        local=this.corpus() is not None,
         terms={name: value for name, value in this.options.items() if name not in own},
         lacks=this.lacks,
     )

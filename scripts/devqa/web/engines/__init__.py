@@ -1,0 +1,1 @@
+"""Search engines: one module each, behind the interface in `base`."""
