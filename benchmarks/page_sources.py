@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +14,13 @@ from urllib.parse import urlsplit
 import lxml.html
 from lxml.html import HtmlElement
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
+
 from devqa.language import detect
 from devqa.web.charset import decode
 
 _PER_MANUAL = 40
+_LANGUAGES = ("en", "zh", "ru")
 _LEAST_CHARACTERS = 300
 _MOST_BYTES = 1_500_000
 _MOST_IN_LINKS = 0.5
@@ -24,10 +28,10 @@ _QUESTIONS = re.compile(
     r"stackoverflow\.com|stackexchange\.com|superuser\.com|serverfault\.com|askubuntu\.com|mathoverflow\.net"
 )
 _WCXB_GROUPS = {"article": "articles", "documentation": "documentation", "forum": "forums"}
-_FENCED = re.compile(r"^(`{3,})[^\n]*\n(.*?)\n\1\s*$", re.MULTILINE | re.DOTALL)
-_FRONT = re.compile(r"\A```json\n.*?\n```\n", re.DOTALL)
-_LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\([^()]*(?:\([^()]*\)[^()]*)*\)")
 
+_DOCBOOK = " or ".join(
+    f"@class='{name}'" for name in ("chapter", "preface", "appendix", "refentry", "sect1", "section", "reference")
+)
 # The element that a generator of manuals puts the author's text in; the first that a page has is taken.
 _CONTAINERS = (
     "//div[contains(concat(' ', @class, ' '), ' theme-doc-markdown ')]",  # Docusaurus
@@ -41,8 +45,7 @@ _CONTAINERS = (
     "//body[contains(@class, 'article') or contains(@class, 'manpage') or contains(@class, 'book')]"
     "//div[@id='content']",  # AsciiDoc
     "//div[@id='content']/main",  # mdBook
-    "//*[@class='chapter' or @class='preface' or @class='appendix' or @class='refentry' or @class='sect1'"
-    " or @class='section' or @class='reference'][not(ancestor::*[@class='chapter' or @class='section' or @class='reference' or @class='sect1'])]",  # DocBook
+    f"//*[{_DOCBOOK}][not(ancestor::*[{_DOCBOOK}])]",
 )
 _NO_CONTENT = (
     "//script | //style | //button | //nav | //a[@class='headerlink' or @class='anchor' or @class='hash-link'"
@@ -72,13 +75,13 @@ class Page:
 
     @property
     def order(self) -> str:
-        """What pages are sampled and halved by: a hash of the name."""
-        return hashlib.sha256(self.name.encode()).hexdigest()
+        """What pages are sampled by: a hash of the name, but for the digit that halves them."""
+        return _digest(self.name)[1:]
 
     @property
     def half(self) -> int:
         """0 or 1; extractors may be tuned on half 0 alone."""
-        return int(self.order[0], 16) % 2
+        return int(_digest(self.name)[0], 16) % 2
 
 
 class Tree:
@@ -105,7 +108,12 @@ class Tree:
         return name in self._known
 
     def _git(self, *arguments: str) -> bytes:
-        return subprocess.run(["git", f"--git-dir={self.path}", *arguments], capture_output=True, check=True).stdout
+        command = ["git", f"--git-dir={self.path}", *arguments]
+        return subprocess.run(command, capture_output=True, check=True).stdout  # noqa: S603
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()
 
 
 def pages(path: Path) -> list[Page]:
@@ -130,8 +138,6 @@ def _reader(tree: Tree) -> Callable[[Tree], Iterator[Page]]:
         return _scrapinghub
     if any("/ground-truth/" in name for name in tree.names):
         return _wcxb
-    if any(name.startswith("tests/expected/") for name in tree.names):
-        return _defuddle
     return _manual
 
 
@@ -174,19 +180,9 @@ def _wcxb(tree: Tree) -> Iterator[Page]:
             yield Page(group, f"wcxb/{entry.get('url') or name}", content, text, _code_in(content, text))
 
 
-def _defuddle(tree: Tree) -> Iterator[Page]:
-    for name in tree.names:
-        if name.startswith("tests/expected/") and name.endswith(".md"):
-            markdown = _FRONT.sub("", tree.text(name))
-            code = tuple(block[1] for block in _FENCED.findall(markdown))
-            source = name.replace("/expected/", "/fixtures/").replace(".md", ".html")
-            if source in tree:
-                yield Page("small cases", f"defuddle/{name}", tree.read(source), _LINK.sub(r"\1", markdown), code)
-
-
 def _manual(tree: Tree) -> Iterator[Page]:
     names = [name for name in tree.names if re.search(r"\.html?(?:\.[a-z]{2}(?:[-_.][\w-]+)*)?(?:\.gz)?$", name)]
-    ordered = sorted(names, key=lambda name: hashlib.sha256(name.encode()).hexdigest())
+    ordered = sorted(names, key=_digest)
     number = 0
     for name in ordered:
         if number == _PER_MANUAL:
@@ -217,8 +213,7 @@ def _manual_page(content: bytes, name: str) -> Page | None:
     if len(text) < _LEAST_CHARACTERS or in_links > _MOST_IN_LINKS * len(text):
         return None
     language = detect(text)
-    group = f"manuals {language if language in ('en', 'zh', 'ru') else 'in other languages'}"
-    return Page(group, name, content, text, _pre(container))
+    return Page(f"manuals {language}", name, content, text, _pre(container)) if language in _LANGUAGES else None
 
 
 def _parsed(content: bytes) -> HtmlElement:
@@ -230,7 +225,7 @@ def _parsed(content: bytes) -> HtmlElement:
 
 
 def visible(root: HtmlElement) -> str:
-    """The text of `root` with spaces between its elements, as far as words of neighbouring blocks would run together."""
+    """The text of `root`, with spaces where words of neighbouring blocks would run together."""
     for element in root.iter("p", "li", "td", "th", "dt", "dd", "div", "br", "pre", "h1", "h2", "h3", "h4", "h5", "h6"):
         element.text = f" {element.text or ''}"
         element.tail = f" {element.tail or ''}"
@@ -240,8 +235,8 @@ def visible(root: HtmlElement) -> str:
 def _pre(root: HtmlElement) -> tuple[str, ...]:
     blocks = []
     for pre in root.iter("pre"):
-        for line_break in pre.iter("br"):
-            line_break.tail = f"\n{line_break.tail or ''}"
+        for line in pre.iter("br", "div", "p", "li", "tr"):
+            line.tail = f"\n{line.tail or ''}"
         blocks.append(str(pre.text_content()))
     return tuple(block for block in blocks if any(map(str.isalpha, block)))
 
@@ -254,5 +249,3 @@ def _code_in(content: bytes, expected: str) -> tuple[str, ...]:
         return ()
     squeezed = "".join(expected.split())
     return tuple(block for block in blocks if "".join(block.split()) in squeezed)
-
-

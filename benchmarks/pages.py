@@ -5,11 +5,12 @@
 
 A FOLDER is a checkout, or the git directory (`git clone --bare --depth 1`), of
 
-    mozilla/readability, scrapinghub/article-extraction-benchmark, adbar/trafilatura, kepano/defuddle (github.com)
-    Murrough-Foley/web-content-extraction-benchmark  2,008 pages of seven kinds with their text
+    mozilla/readability, scrapinghub/article-extraction-benchmark, adbar/trafilatura: articles, news, pieces of pages
+    Murrough-Foley/web-content-extraction-benchmark: 2,008 pages, of documentation, forums, articles and other kinds
 
-or any folder of manuals as a generator wrote them, whose expected text is the element that the generator puts the
-author's text in (`page_sources.py` lists which), without permalinks and tables of contents. Debian's are good ones, and
+on github.com, or any folder of manuals as a generator wrote them: their expected text is the element that the generator
+puts the author's text in (`page_sources.py` lists which), without permalinks and tables of contents. Debian has
+many, and
 
     apt-get download python3-doc debian-handbook maint-guide-ru && dpkg-deb -x python3-doc_*.deb manuals/python
 
@@ -25,6 +26,8 @@ the processor's time, over the pages that all extractors finished; ratios within
 """
 
 import argparse
+import logging
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -163,7 +166,9 @@ def scaling(chosen: list[Page]) -> str:
         before = time.perf_counter()
         list(clean_all(items, OPTIONS, workers))
         taken[workers] = min(time.perf_counter() - before, taken.get(workers, float("inf")))
-    return f"Ours with 2 workers: {taken[1] / taken[2]:.2f} times as fast as with 1 ({taken[1]:.1f} s, {taken[2]:.1f} s)."
+    return (
+        f"Ours with 2 workers: {taken[1] / taken[2]:.2f} times as fast as with 1 ({taken[1]:.1f} s, {taken[2]:.1f} s)."
+    )
 
 
 def main() -> None:
@@ -172,6 +177,8 @@ def main() -> None:
     parser.add_argument("--pages", type=int, help="of each group at most, chosen by a hash of their names; default all")
     parser.add_argument("--workers", type=int, default=1, help="processes that measure; speeds are best taken with 1")
     options = parser.parse_args()
+    # goose3 warns of each date that it can't read, trafilatura of each empty page.
+    logging.disable(logging.ERROR)
     chosen = sampled(options.sources, options.pages)
     outputs = measured(chosen, options.workers)
     for title, part in {
@@ -179,9 +186,8 @@ def main() -> None:
         "Half 0, tuned on": [page for page in chosen if page.half == 0],
         "Half 1, held out": [page for page in chosen if page.half == 1],
     }.items():
-        print(f"\n{title}\n\n" + "\n".join(scores(part, outputs)))
-    print("\n" + "\n".join(speeds(chosen, outputs)))
-    print("\n" + scaling(chosen))
+        sys.stdout.write(f"\n{title}\n\n" + "\n".join(scores(part, outputs)) + "\n")
+    sys.stdout.write("\n" + "\n".join([*speeds(chosen, outputs), "", scaling(chosen)]) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The benchmarks run: tiny sizes, and nothing about speed."""
 
+import gzip
 import http.client
 import json
 import subprocess
@@ -47,6 +48,56 @@ def test_the_memory_benchmark_writes_both_tables():
     assert len(once) == len(heads)
     # An answer is its text and the same text parsed.
     assert int(once[1].replace(",", "")) > 2000
+
+
+_SENTENCE = "This is what you want to have of the library, and it is in the way that the others are. "
+_MANUAL = (
+    "<html><body><nav>Home</nav><div class=body><h1>Head<a class=headerlink href='#h'>¶</a></h1>"
+    f"<p>{_SENTENCE * 6}</p><pre>call({{number}})</pre></div></body></html>"
+)
+
+
+def test_the_page_benchmark_compares_the_extractors_and_says_where_ours_stands(tmp_path):
+    for number in range(6):
+        (tmp_path / f"{number}.html").write_text(_MANUAL.format(number=number), encoding="utf-8")
+    (tmp_path / "links.html").write_text("<div class=body><a href=/>Chapter</a></div>", encoding="utf-8")
+    written = run("pages.py", "--pages", "4", str(tmp_path))
+    heads, _, row, *_ = lines(written)
+    assert row[:3] == ["manuals en", "4", "4"]
+    assert len(row) == len(heads)
+    assert (float(row[heads.index("ours F1")]), row[-1]) == (1, "equal")
+    assert row[heads.index("ours F1") + 1] == "100.0%"
+    assert "Half 1, held out" in written
+    assert "Ours with 2 workers:" in written
+
+
+def test_git_directories_are_read_as_folders_are(tmp_path):
+    from page_sources import Tree
+
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/b c.html").write_text("<p>ü", encoding="utf-8")
+    (tmp_path / "d.gz").write_bytes(gzip.compress(b"packed"))
+    for command in ("init -q", "add .", "-c user.name=x -c user.email=x@y.z commit -qm x"):
+        subprocess.run(["git", *command.split()], cwd=tmp_path, check=True)
+    for tree in (Tree(tmp_path), Tree(tmp_path / ".git")):
+        assert "a/b c.html" in tree and "c" not in tree
+        assert (tree.text("a/b c.html"), tree.read("d.gz")) == ("<p>ü", b"packed")
+
+
+def test_pages_are_scored_by_tokens_pieces_and_whole_code_blocks():
+    from page_scores import code_kept, f1
+    from page_sources import Page
+
+    page = Page("", "", b"", "Use it. 缓存", ("a = 1\n  b()\n", "c()"))
+    assert f1(page, "use it 缓存") == 1
+    assert f1(page, "use 缓") == pytest.approx(2 / 3)
+    assert f1(page, "") == 0
+    assert code_kept(page, "x\n```py\n   a = 1\n\n     b()\n```") == 0.5
+    assert code_kept(page, "a = 1 b()") == 0
+    assert code_kept(Page("", "", b"", ""), "") is None
+    pieces = Page("", "", b"", "", (), ("this one", "that one"), ("junk",))
+    assert f1(pieces, "this\none") == pytest.approx(2 / 3)
+    assert f1(pieces, "this one that one junk") == pytest.approx(4 / 5)
 
 
 @pytest.mark.slow

@@ -24,6 +24,8 @@ def _render(body: str) -> str:
         ("<table><tr><th>a<th>b<tr><td>1|2<td><code>c</code></table>", "| a | b |\n| --- | --- |\n| 1\\|2 | `c` |"),
         ("<table><tr><td>a</table>", "a"),
         ("<table><tr><td><p>layout</p><h2>H</h2><td>side</table>", "layout\n\n## H\n\nside"),
+        ("<p>a <math><mi>x</mi><annotation encoding='application/x-tex'>x^2</annotation></math> b", "a $x^2$ b"),
+        ("<p>a <math><mi>x</mi><mo>=</mo><mn>2</mn></math> b", "a x=2 b"),
         ("<p>a<button>Copy</button><select><option>x</select> b", "a b"),
     ],
 )
@@ -48,3 +50,22 @@ def test_line_numbers_beside_code_are_left_out():
 
 def test_code_whose_lines_are_numbered_by_a_style_sheet_stays():
     assert _render('<pre class="line-numbers">a = 1</pre>') == "```\na = 1\n```"
+
+
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ('<figure class="highlight python"><pre>x</pre></figure>', "python"),
+        ('<pre><code class="language-c++" data-lang="c++">x</code></pre>', "c++"),
+        ('<pre data-language="ts">x</pre>', "ts"),
+        ('<div class="highlight-default notranslate"><div class="highlight"><pre>x</pre></div></div>', ""),
+        ('<div class="highlight-source-shell"><pre>x</pre></div>', "shell"),
+    ],
+)
+def test_languages_as_generators_note_them(html, language):
+    assert _render(html) == f"```{language}\nx\n```"
+
+
+def test_a_button_within_code_is_no_code_and_lines_that_are_elements_end():
+    html = "<pre><button>Copy</button><code><div>a = 1</div><div>b = 2\n</div><div>c = 3</div></code></pre>"
+    assert _render(html) == "```\na = 1\nb = 2\nc = 3\n```"

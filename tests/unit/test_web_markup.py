@@ -54,3 +54,41 @@ def test_depth_of_nesting():
     assert markup.depth("<div><div></div></div><div></div>") == 2
     assert markup.depth("</div></div><div>" * 3) == 1
     assert markup.depth("<div>" * 5_000) == 5_000
+
+
+def test_what_stands_in_for_scripts_is_kept_where_it_is_the_page():
+    post = "<p>" + "What a forum sends to readers without scripts. " * 20
+    assert markup.pruned(f"a<noscript data-path='/t'>{post}<script>x()</script></noscript>b") == f"a{post}</noscript>b"
+    assert markup.pruned("a<noscript>Turn scripts on!<img src=x></noscript>b") == "ab"
+
+
+def test_nested_stand_ins_take_linear_time():
+    page = "<noscript>x" * 50_000 + "y" * 600 + "</noscript>"
+    assert markup.pruned(page).count("x") == 50_000
+
+
+def test_characters_without_width_go():
+    assert markup.pruned("auto\u00admo&shy;bile\u200b\ufeff") == "automobile"
+
+
+def test_what_react_streams_after_the_page_is_put_in_its_place():
+    page = (
+        '<main><p>before</p><template id="B:0"></template><p>after</p></main>'
+        '<div hidden id="S:0"><p>streamed</p></div>tail<div hidden id="S:1">no placeholder</div>'
+    )
+    assert markup.tree(markup.pruned(page)).text_content() == "beforestreamedaftertail"
+
+
+def test_a_part_that_holds_its_own_placeholder_stays_where_it_is():
+    page = '<div hidden id="S:0">a<template id="B:0"></template></div><p>b</p>'
+    assert markup.tree(markup.pruned(page)).text_content() == "b"
+
+
+def test_tabs_that_are_not_open_are_kept():
+    page = "<div role=tabpanel>apt</div><div role=tabpanel hidden aria-hidden=true>dnf</div><div hidden>no</div>"
+    assert markup.tree(page).text_content() == "aptdnf"
+
+
+def test_a_page_behind_a_dialogue_is_kept():
+    page = f"<div aria-hidden=true>{'the page ' * 20}</div><div>dialogue<i aria-hidden=true>icon</i></div>"
+    assert markup.tree(page).text_content().endswith("the page dialogue")

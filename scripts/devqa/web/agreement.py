@@ -17,6 +17,7 @@ _TOKEN = re.compile(rf"[{_CHINESE}]|[^\W_{_CHINESE}]+")
 _LEAST_SHARE = 0.6
 _SHORT = 3
 _LEAST_MARK = 5
+_BREAKING = BLOCKS | {"br"}
 
 
 def tokens(text: str) -> list[str]:
@@ -53,17 +54,25 @@ def parts(document: HtmlElement) -> list[tuple[HtmlElement, list[str]]]:
 
     Text belongs to the nearest element around it that stands on lines of its own; a row of a table is one part.
     """
-    nearest: dict[HtmlElement, HtmlElement] = {document: document}
-    texts: dict[HtmlElement, list[str]] = {document: [document.text or ""]}
-    for element in document.iterdescendants():
-        around = nearest[element.getparent()]
+    holders = _holders(document)
+    texts: dict[HtmlElement, list[str]] = {}
+    for element, holder in holders.items():
+        space = " " if element.tag in _BREAKING else ""
         if isinstance(element.tag, str):
-            is_part = element.tag == "head" or (element.tag in BLOCKS and element.tag not in ("td", "th"))
-            holder = nearest[element] = element if is_part else around
-            texts.setdefault(holder, []).append(f" {element.text or ''}")
-        texts[around].append(f" {element.tail or ''}" if element.tag in BLOCKS else element.tail or "")
+            texts.setdefault(holder, []).append(space + (element.text or ""))
+        if element is not document and element.tail:
+            texts.setdefault(holders[element.getparent()], []).append(space + element.tail)
     found = ((element, tokens("".join(pieces))) for element, pieces in texts.items() if element.tag != "head")
     return [(element, words) for element, words in found if words]
+
+
+def _holders(document: HtmlElement) -> dict[HtmlElement, HtmlElement]:
+    """The part that each element of `document` belongs to, itself or one around it, in document order."""
+    found = {document: document}
+    for element in document.iterdescendants():
+        is_part = element.tag == "head" or (element.tag in BLOCKS and element.tag not in ("td", "th"))
+        found[element] = element if is_part else found[element.getparent()]
+    return found
 
 
 def majority(voters: list[list[bool]]) -> list[bool]:
@@ -96,16 +105,13 @@ def keep(document: HtmlElement, wanted: Iterable[HtmlElement]) -> None:
             if ancestor in holding:
                 break
             holding.add(ancestor)
-    for element in list(document.iterdescendants()):
+    holders = _holders(document)
+    for element, holder in holders.items():
+        if holder not in kept:
+            element.text = None
+        if element is not document and holders[element.getparent()] not in kept:
+            element.tail = None
+    for element, holder in holders.items():
         parent = element.getparent()
-        if parent is None or element in holding:
-            continue
-        # An inline element goes with the part it belongs to.
-        if element.tag in BLOCKS or parent in holding and not _within(element, kept):
+        if parent is not None and element not in holding and (holder is element or holder not in kept):
             element.drop_tree()
-    for element in holding - kept:
-        element.text = None
-
-
-def _within(element: HtmlElement, kept: set[HtmlElement]) -> bool:
-    return next((ancestor in kept for ancestor in element.iterancestors() if ancestor.tag in BLOCKS), False)

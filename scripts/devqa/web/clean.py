@@ -34,7 +34,7 @@ _DEEPEST = 1_000
 # Pages that wait at a worker, beside the one that it is at.
 _WAITING = 2
 # Libraries keep more and more in memory: a process ends after so many pages, and a new one takes its place.
-_PAGES_PER_PROCESS = 500
+_PAGES_PER_PROCESS = 200
 _HEADINGS = 3
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})(.*)$", re.MULTILINE)
 

@@ -41,7 +41,7 @@ def main_content(root: HtmlElement, small: bool) -> tuple[str, str]:
         text = "" if found.node is None else markdown.render(found.node)
         code = sum(map(len, markdown.code_blocks(found.document)))
         has_code = code >= _LEAST_CODE * len(yardstick) and code > 0
-        if likeness(text, yardstick) >= (_ALIKE_WITH_CODE if has_code else _ALIKE):
+        if not found.posts and likeness(text, yardstick) >= (_ALIKE_WITH_CODE if has_code else _ALIKE):
             return text, "goose3"
         other = _trafilatura(visible)
         voted = _voted(found, has_code, _Texts(other, yardstick))
@@ -77,10 +77,11 @@ def _voted(found: goose.Found, has_code: bool, texts: _Texts) -> str:
         for ballot, votes in ((trafilatura, by_trafilatura), (resiliparse, by_resiliparse)):
             if ballot.size >= _LEAST_HELD * longest:
                 voters.append(votes)
-        kept = _with_code(elements, majority(voters), by_goose)
+        kept = majority(voters)
     else:
         agreed = [mine and other for mine, other in zip(by_goose, by_resiliparse, strict=True)]
         kept = between(by_trafilatura, agreed, sizes)
+    kept = _with_code(elements, kept, by_goose)
     keep(found.document, (element for element, one in zip(elements, kept, strict=True) if one))
     return markdown.render(found.document)
 

@@ -16,7 +16,15 @@ _CONTAINERS = frozenset(
 _POSTS = frozenset(
     (
         *("js-post-body", "bbWrapper", "cooked", "cPost_contentWrap", "post_body", "Post-body", "usertext-body"),
-        *("markdown-body", "commtext", "userContent", "postcontent", "post-content", "message-content", "messageContent"),
+        *(
+            "markdown-body",
+            "commtext",
+            "userContent",
+            "postcontent",
+            "post-content",
+            "message-content",
+            "messageContent",
+        ),
     )
 )
 _POST_ID = re.compile(r"(?:post_message_|msg_|post_content|pid_)\d+")
@@ -35,11 +43,15 @@ _BOILERPLATE = re.compile(
     r"(?:[-_](?:wrapper|container|links?|list|inner|box|bar|menu|area|nav|section|widget))?",
     re.IGNORECASE,
 )
+_COMMENTS = re.compile(
+    r"comments|comments?[-_]?(?:list|area|section|wrapper|container|thread)|disqus_thread|respond", re.I
+)
 # Words in names of what accompanies content. They name content as well, so they silence goose3 and remove nothing.
 _ACCOMPANIES = re.compile(
     r"(?:^|[-_\s])(?:comments?|respond|disqus|votes?|voting|users?|authors?|bio|byline|meta|metadata|signatures?|"
     r"reactions?|tags?|timestamp|dateline|profile|avatar|badges?|reputation|postprofile|related|widget|menu|caption|"
-    r"promo|newsletter|subscribe|share|social|actions?|toolbar|buttons?|controls?|feedback|rating|stats|info)"
+    r"photos?|image|gallery|slide(?:r|show)|ads?|adverts?|advertisement|sponsored|promo|newsletter|subscribe|share|"
+    r"social|actions?|toolbar|buttons?|controls?|feedback|rating|stats|info)"
     r"(?:$|[-_\s])",
     re.IGNORECASE,
 )
@@ -81,6 +93,13 @@ def is_boilerplate(element: HtmlElement) -> bool:
     return any(_BOILERPLATE.fullmatch(name) for name in names)
 
 
+def _is_comments(element: HtmlElement) -> bool:
+    """Does it hold what readers say below an article? Manuals give the id `comments` to chapters about comments."""
+    return element.tag in ("div", "section", "ol", "ul") and any(
+        map(_COMMENTS.fullmatch, element.get("class", "").split())
+    )
+
+
 def _is_box(element: HtmlElement) -> bool:
     """Is it a box in the text, which DocBook calls a sidebar?"""
     return "sidebar" in element.get("class", "").split() and any(
@@ -94,10 +113,14 @@ def remove_boilerplate(document: HtmlElement) -> None:
     lengths, linked = text_lengths(document)
     most = _MOST_TEXT * lengths[document]
     most_prose = _MOST_PROSE * lengths[document]
+    is_thread = bool(posts(document))
     gone: set[HtmlElement] = set()
     for element in list(document.iterdescendants()):
         if element.getparent() in gone:
             gone.add(element)
+        elif not is_thread and _is_comments(element) and lengths[element] <= most:
+            gone.add(element)
+            element.drop_tree()
         elif is_boilerplate(element):
             length = lengths[element]
             is_prose = length > most_prose or _is_box(element)
@@ -153,7 +176,9 @@ def _is_post(element: HtmlElement, types: re.Pattern[str]) -> bool:
     if not _POSTS.isdisjoint(element.get("class", "").split()) or _POST_ID.fullmatch(element.get("id", "")):
         return True
     if element.get("itemprop") == "text":
-        kind = next((ancestor.get("itemtype") for ancestor in element.iterancestors() if "itemtype" in ancestor.attrib), "")
+        kind = next(
+            (ancestor.get("itemtype") for ancestor in element.iterancestors() if "itemtype" in ancestor.attrib), ""
+        )
         return bool(types.search(kind))
     return element.get("data-role") == "commentContent"
 

@@ -79,10 +79,7 @@ def _configuration(language: str) -> Configuration:
     configuration.use_meta_language = False
     configuration.target_language = language if known else "en"
     configuration.enable_image_fetching = False
-    if language == "zh":
-        configuration.stopwords_class = _ChineseStopWords
-    else:
-        configuration.stopwords_class = _StopWords
+    configuration.stopwords_class = _ChineseStopWords if language == "zh" else _StopWords
     return configuration
 
 

@@ -12,8 +12,10 @@ _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
 _CODE = frozenset(("code", "tt", "kbd", "samp"))
 _NOT_TEXT = frozenset(("head", "title", "button", "select", "option", "input", "textarea", "label"))
 _SPACES = re.compile(r"[ \t\r\n\f\u00a0\u200b]+")
-_LANGUAGE = re.compile(r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s*)([A-Za-z0-9+#_-]{1,20})")
-_NO_LANGUAGES = frozenset(("default", "none", "text", "plaintext", "source"))
+_LANGUAGE = re.compile(
+    r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|highlight\s+|brush:\s*)([A-Za-z0-9+#_-]{1,20})"
+)
+_NO_LANGUAGES = frozenset(("default", "none", "text", "plaintext", "source", "hljs", "notranslate", "line-numbers"))
 _GUTTER = re.compile(r"(?:^|[\s_-])(?:gutter|linenos?|line-?numbers?|lineno)(?:$|[\s_-])", re.IGNORECASE)
 _BREAK = "\x00"
 
@@ -73,9 +75,19 @@ def _inline(node: HtmlElement) -> str:
         return ""
     if node.tag == "br":
         return _BREAK
+    if node.tag == "math":
+        return _formula(node)
     if node.tag in _CODE:
         return _inline_code(_collapse("".join(node.itertext())))
     return (node.text or "") + "".join(_inline(child) + (child.tail or "") for child in node)
+
+
+def _formula(node: HtmlElement) -> str:
+    """A formula as the TeX that it was made from, where that is noted beside it; else its letters and signs."""
+    for note in node.iter("annotation"):
+        if note.get("encoding", "").lower() in ("application/x-tex", "tex") and note.text:
+            return f"${_collapse(note.text)}$"
+    return _collapse("".join(node.itertext()))
 
 
 def _inline_code(text: str) -> str:
@@ -116,8 +128,10 @@ def _code_parts(node: HtmlElement) -> Iterator[str]:
     for child in node:
         if child.tag == "br":
             yield "\n"
-        elif isinstance(child.tag, str) and not is_gutter(child):
-            yield from _code_parts(child)
+        elif _is_text(child) and not is_gutter(child):
+            line = "".join(_code_parts(child))
+            # Some highlighters make an element of every line, which breaks it without a line end.
+            yield line if child.tag not in BLOCKS or line.endswith("\n") else f"{line}\n"
         yield child.tail or ""
 
 
@@ -130,9 +144,10 @@ def _code_language(pre: HtmlElement) -> str:
     """The language that the class of the `<pre>`, its `<code>` or one of two parents names, "" if none."""
     parents = list(pre.iterancestors())[:2]
     for node in [*pre.iter("code"), pre, *parents]:
-        match = _LANGUAGE.search(node.get("class", ""))
-        if match and match[1].lower() not in _NO_LANGUAGES:
-            return match[1].lower()
+        named = node.get("data-lang") or node.get("data-language") or ""
+        for name in [named, *_LANGUAGE.findall(node.get("class", ""))]:
+            if re.fullmatch(r"[A-Za-z0-9+#_-]{1,20}", name) and name.lower() not in _NO_LANGUAGES:
+                return name.lower()
     return ""
 
 

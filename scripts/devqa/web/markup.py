@@ -52,12 +52,16 @@ def pruned(markup: str) -> str:
     What stands in for scripts (`<noscript>`) stays where it is a page's text.
     """
     markup = _PLACEHOLDER.sub(r'<div id="\1"></div>', markup)
-    kept, position = [], 0
+    kept, position, shown = [], 0, 0
     unclosed: set[str] = set()
     for opening in _OPENING.finditer(markup):
         if opening.start() < position:
             continue
         name = (opening[1] or "!--").lower()
+        if name == "noscript" and opening.start() < shown:
+            kept.append(markup[position : opening.start()])
+            position = markup.index(">", opening.start()) + 1
+            continue
         # A closing tag that was not found once is not there later either: never look for it again.
         closing = None if name in unclosed else _CLOSING[name].search(markup, opening.end())
         if closing is None and name not in _RAW:
@@ -66,6 +70,7 @@ def pruned(markup: str) -> str:
         kept.append(markup[position : opening.start()])
         if name == "noscript" and _says_much(markup[opening.end() : closing.start()]):
             position = markup.index(">", opening.start()) + 1
+            shown = closing.end()
         else:
             position = closing.end() if closing else len(markup)
     kept.append(markup[position:])
@@ -143,10 +148,7 @@ def _is_hidden(element: lxml.html.HtmlElement, most: float) -> bool:
         return False
     if element.get("aria-hidden", "").lower() == "true" and len(element.text_content()) <= most:
         return True
-    return (
-        "hidden" in element.attrib
-        or bool(_HIDING_STYLE.search(element.get("style", "")))
-    )
+    return "hidden" in element.attrib or bool(_HIDING_STYLE.search(element.get("style", "")))
 
 
 def _is_anchor(element: lxml.html.HtmlElement) -> bool:

@@ -28,7 +28,7 @@ def wrap_loose_text(document: HtmlElement) -> None:
     """
     with_blocks = _ancestors_of_blocks(document)
     for holder in list(document.iter(*_HOLDERS)):
-        if holder in with_blocks:
+        if holder in with_blocks or any(map(_is_second_break, holder.iterchildren("br"))):
             _wrap_runs(holder, with_blocks)
         elif holder.tag == "div":
             holder.tag = "p"
@@ -56,7 +56,7 @@ def _wrap_runs(holder: HtmlElement, with_blocks: set[HtmlElement]) -> None:
             tail, child.tail = child.tail, None
             holder.append(child)
             run = _new_run(tail)
-        elif child.tag == "br" and len(run) and run[-1].tag == "br" and not (run[-1].tail or "").strip():
+        elif child.tag == "br" and len(run) and _is_break(run[-1]):
             # Two line breaks in a row are how pages without paragraphs set them apart.
             run.remove(run[-1])
             _append(holder, run)
@@ -64,6 +64,14 @@ def _wrap_runs(holder: HtmlElement, with_blocks: set[HtmlElement]) -> None:
         else:
             run.append(child)
     _append(holder, run)
+
+
+def _is_break(element: HtmlElement | None) -> bool:
+    return element is not None and element.tag == "br" and not (element.tail or "").strip()
+
+
+def _is_second_break(line_break: HtmlElement) -> bool:
+    return _is_break(line_break.getprevious())
 
 
 def _new_run(text: str | None) -> HtmlElement:
