@@ -17,7 +17,7 @@ from lxml.html import HtmlElement
 sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
 
 from devqa.language import detect
-from devqa.web.charset import decode
+from devqa.web.cleaning.charset import decode
 
 _PER_MANUAL = 40
 _LANGUAGES = ("en", "zh", "ru")

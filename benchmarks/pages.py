@@ -39,8 +39,8 @@ from page_sources import Page, pages
 from pebble import ProcessPool
 
 from devqa.config.sources import Clean
-from devqa.web.charset import decode
-from devqa.web.clean import clean_all, clean_page
+from devqa.web.cleaning.charset import decode
+from devqa.web.cleaning.clean import clean_all, clean_page
 
 TIMEOUT_S = 30
 EQUAL = 0.005

@@ -14,7 +14,7 @@ from devqa.reporting.tabular import csv_text
 from devqa.steps.drift import COLUMNS, Seen, cited, drift, in_a_corpus, on_the_web, summary
 from devqa.tables import Row
 from devqa.web.corpus import build_corpus
-from devqa.web.fetch import open_fetcher
+from devqa.web.fetching.fetch import open_fetcher
 from devqa.web.store import Store
 
 BENCHMARK = Path("results/benchmark.parquet")

@@ -3,7 +3,7 @@
 from devqa import tables
 from devqa.job import job
 from devqa.steps.fetch import fetch
-from devqa.web.fetch import open_fetcher
+from devqa.web.fetching.fetch import open_fetcher
 from devqa.web.store import Store
 
 with job(snakemake) as this:  # noqa: F821

@@ -3,7 +3,7 @@
 from devqa import tables
 from devqa.job import job
 from devqa.steps.sources import sources
-from devqa.web.fetch import open_fetcher
+from devqa.web.fetching.fetch import open_fetcher
 
 with job(snakemake) as this:  # noqa: F821
     rows = sources(tables.read(this.input.benchmark, "benchmark"), open_fetcher(this, offline=True))

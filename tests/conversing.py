@@ -2,7 +2,7 @@
 
 from devqa.steps.agentic import agentic
 from devqa.web.engines.base import Found, Hit
-from devqa.web.fetch import Fetched
+from devqa.web.fetching.fetch import Fetched
 from devqa.web.store import Store
 from devqa.web.tools import Tools
 from scripted import Reply

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from devqa.web.fetch import WebFetcher
+from devqa.web.fetching.fetch import WebFetcher
 from devqa.web.store import Store
 
 OPTIONS = {

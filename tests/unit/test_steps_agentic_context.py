@@ -16,7 +16,7 @@ from devqa.prompts import Prompt
 from devqa.steps.agentic import agentic
 from devqa.tokens import estimate
 from devqa.web.engines.searxng import SearxngEngine
-from devqa.web.fetch import WebFetcher
+from devqa.web.fetching.fetch import WebFetcher
 from devqa.web.store import Store
 from devqa.web.tools import Open, Order, Tools
 from fetching import OPTIONS

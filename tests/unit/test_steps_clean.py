@@ -6,7 +6,7 @@ import time
 import pytest
 
 from devqa.steps import clean as step
-from devqa.web.clean import clean_page
+from devqa.web.cleaning.clean import clean_page
 from devqa.web.store import Store
 from standins import assert_sound
 
@@ -80,7 +80,7 @@ def test_every_page_is_a_row_in_its_place_whatever_became_of_it(store):
 def test_no_page_is_cleaned_twice_unless_something_that_its_text_depends_on_has_changed(store, monkeypatch):
     pages = [page(store, PAGE, "a"), page(store, None, "a", "https://e/3"), page(store, PAGE, "b", "https://e/2")]
     rows = clean(pages, store, OPTIONS, 1)
-    monkeypatch.setattr("devqa.web.clean.ProcessPool.schedule", lambda *_, **__: pytest.fail("cleaned again"))
+    monkeypatch.setattr("devqa.web.cleaning.clean.ProcessPool.schedule", lambda *_, **__: pytest.fail("cleaned again"))
     again = {"timeout_s": 5, "duplicate_similarity": 0.8}
     assert clean([*pages, page(store, PAGE, "c")], store, OPTIONS | again, 2)[:3] == rows
     assert [row["status"] for row in rows] == ["ok", "failed", "ok"]
@@ -99,7 +99,7 @@ def raised(function, *arguments):
 def test_a_page_that_failed_is_cleaned_again(store, monkeypatch):
     pages = [page(store, PAGE)]
     with monkeypatch.context() as patch:
-        patch.setattr("devqa.web.clean.clean_page", lambda *_: time.sleep(60))
+        patch.setattr("devqa.web.cleaning.clean.clean_page", lambda *_: time.sleep(60))
         (row,) = clean(pages, store, OPTIONS | {"timeout_s": 0.2}, 1)
     assert (row["status"], row["reason"]) == ("failed", "cleaning took longer than 0.2 s")
     assert clean(pages, store, OPTIONS, 1)[0]["status"] == "ok"

@@ -5,7 +5,7 @@ import pytest
 from devqa.steps.evidence import evidence
 from devqa.usage import added
 from devqa.web.engines.base import Found, Hit, SearchFailed
-from devqa.web.fetched import Fetched
+from devqa.web.fetching.fetched import Fetched
 from devqa.web.store import NotKept, Store
 from standins import assert_sound
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from devqa.errors import UserError
 from devqa.steps.fetch import fetch
-from devqa.web.fetch import Fetched
+from devqa.web.fetching.fetch import Fetched
 from devqa.web.store import NotKept, Store
 from fetching import Site, answer, fetcher
 from standins import assert_sound

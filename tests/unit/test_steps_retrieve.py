@@ -6,7 +6,7 @@ from devqa.steps.evidence import evidence
 from devqa.steps.retrieve import retrieve
 from devqa.usage import searched
 from devqa.web.engines.base import Found, Hit, SearchFailed
-from devqa.web.fetched import Fetched
+from devqa.web.fetching.fetched import Fetched
 from devqa.web.store import Store
 from standins import assert_sound
 

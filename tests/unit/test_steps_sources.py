@@ -5,8 +5,8 @@ import hashlib
 import pytest
 
 from devqa.steps.sources import sources
-from devqa.web.fetch import LocalFetcher
-from devqa.web.fetched import Fetched
+from devqa.web.fetching.fetch import LocalFetcher
+from devqa.web.fetching.fetched import Fetched
 from devqa.web.store import NotKept
 from standins import assert_sound
 

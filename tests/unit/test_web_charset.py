@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devqa.web.charset import decode
+from devqa.web.cleaning.charset import decode
 
 _RUSSIAN = "Это абзац текста о том, как разработчик может использовать эту библиотеку для своих задач. " * 5
 _CHINESE = "这是一个关于软件开发的段落，我们在这里说明如何使用这个库来完成任务。" * 5

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from devqa.web import clean
-from devqa.web.clean import Cleaned, clean_all, clean_page
+from devqa.web.cleaning import clean
+from devqa.web.cleaning.clean import Cleaned, clean_all, clean_page
 
 _OPTIONS = {
     "timeout_s": 20,

@@ -4,9 +4,9 @@ import socket
 
 import pytest
 
-from devqa.web.addresses import web_address
-from devqa.web.connection import Refused, is_public
-from devqa.web.fetch import Fetched, WebFetcher
+from devqa.web.fetching.addresses import web_address
+from devqa.web.fetching.connection import Refused, is_public
+from devqa.web.fetching.fetch import Fetched, WebFetcher
 from devqa.web.store import Store
 from fetching import OPTIONS, Site, answer, fetcher, redirect
 

@@ -3,10 +3,10 @@
 import lxml.html
 import pytest
 
-from devqa.web import furniture, markup
-from devqa.web.agreement import Ballot, between, keep, likeness, majority, parts
-from devqa.web.content import main_content
-from devqa.web.markdown import render
+from devqa.web.cleaning import furniture, markup
+from devqa.web.cleaning.agreement import Ballot, between, keep, likeness, majority, parts
+from devqa.web.cleaning.content import main_content
+from devqa.web.cleaning.markdown import render
 
 _PROSE = (
     "This is a paragraph about the way in which a developer would use the library, and it is what you want to have. "

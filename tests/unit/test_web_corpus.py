@@ -9,11 +9,11 @@ import pytest
 
 from devqa import tables
 from devqa.errors import UserError
-from devqa.web.clean import clean_page
+from devqa.web.cleaning.clean import clean_page
 from devqa.web.corpus import build_corpus
 from devqa.web.corpus_files import corpus_files
 from devqa.web.engines.opening import open_engine
-from devqa.web.fetch import LocalFetcher
+from devqa.web.fetching.fetch import LocalFetcher
 
 _OPTIONS = {"timeout_s": 20, "max_bytes": 1_500_000, "max_tags": 60_000, "min_characters": 50, "max_characters": 1_000}
 _TEXT = "The connection limit of the server is what you set as max_connections, and it is one hundred if you do not. "

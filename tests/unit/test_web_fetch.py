@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from devqa.web import connection, requesting
-from devqa.web.fetch import Fetched, LocalFetcher, WebFetcher, open_fetcher
+from devqa.web.fetching import connection, requesting
+from devqa.web.fetching.fetch import Fetched, LocalFetcher, WebFetcher, open_fetcher
 from devqa.web.store import NotKept, Store
 from fetching import OPTIONS, Site, answer, fetcher, redirect
 

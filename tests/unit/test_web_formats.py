@@ -2,10 +2,10 @@
 
 import pytest
 
-from devqa.web.clean import clean_page
-from devqa.web.filetypes import language_of
-from devqa.web.formats import Unreadable, front_matter, is_html, read_text
-from devqa.web.pdf import joined, read_pdf
+from devqa.web.cleaning.clean import clean_page
+from devqa.web.cleaning.filetypes import language_of
+from devqa.web.cleaning.formats import Unreadable, front_matter, is_html, read_text
+from devqa.web.cleaning.pdf import joined, read_pdf
 
 _OPTIONS = {"timeout_s": 20, "max_bytes": 10**6, "max_tags": 10**4, "min_characters": 20, "max_characters": 10**5}
 _PAGE = "<!DOCTYPE html><html><body><p>A paragraph that says what you want to know about the limit.</p></body></html>"

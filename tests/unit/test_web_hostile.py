@@ -11,9 +11,9 @@ import pytest
 
 from devqa.steps.clean import clean
 from devqa.steps.fetch import fetch
-from devqa.web.fetch import WebFetcher
+from devqa.web.fetching.fetch import WebFetcher
+from devqa.web.fetching.turns import in_turns
 from devqa.web.store import Store
-from devqa.web.turns import in_turns
 from fetching import OPTIONS, Site, answer
 from hostile import ATTRIBUTES, CASES, CLEAN, FETCH, PROSE, page
 from standins import assert_sound

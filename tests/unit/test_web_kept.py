@@ -2,7 +2,7 @@
 
 import pytest
 
-from devqa.web import requesting
+from devqa.web.fetching import requesting
 from devqa.web.store import Store
 from fetching import Site, answer, fetcher, redirect
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from devqa.web.licence import licence_of
+from devqa.web.cleaning.licence import licence_of
 
 _BY = "https://creativecommons.org/licenses/by/4.0/"
 _SA = "https://creativecommons.org/licenses/by-sa/4.0/"

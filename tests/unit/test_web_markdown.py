@@ -3,7 +3,7 @@
 import lxml.html
 import pytest
 
-from devqa.web.markdown import code_blocks, render
+from devqa.web.cleaning.markdown import code_blocks, render
 
 
 def _render(body: str) -> str:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devqa.web import markup
+from devqa.web.cleaning import markup
 
 
 def test_scripts_styles_comments_and_metadata_go():

@@ -5,8 +5,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from devqa.web.clean import clean_page
-from devqa.web.quality import no_reference
+from devqa.web.cleaning.clean import clean_page
+from devqa.web.cleaning.quality import no_reference
 
 _OPTIONS = {
     "timeout_s": 20,

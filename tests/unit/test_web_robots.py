@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devqa.web import requesting
-from devqa.web.robots import Rules
+from devqa.web.fetching import requesting
+from devqa.web.fetching.robots import Rules
 from devqa.web.store import Store
 from fetching import Site, answer, fetcher, redirect
 

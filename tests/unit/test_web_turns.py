@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devqa.web.turns import in_turns
+from devqa.web.fetching.turns import in_turns
 
 HOSTS = ["a.example", "b.example", "A.example.", "c.example"]
 

@@ -8,10 +8,10 @@ from typing import Any
 from devqa.progress import Progress
 from devqa.steps.outcomes import failed, rejected
 from devqa.tables import Row, picked
-from devqa.web.clean import Cleaned, clean_each
-from devqa.web.copies import copy_of, shingles
+from devqa.web.cleaning.clean import Cleaned, clean_each
+from devqa.web.cleaning.copies import copy_of, shingles
+from devqa.web.cleaning.texts import Texts
 from devqa.web.store import Store
-from devqa.web.texts import Texts
 from devqa.web.urls import canonical
 
 

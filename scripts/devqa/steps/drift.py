@@ -9,8 +9,8 @@ from devqa.errors import UserError
 from devqa.steps.fetch import fetch
 from devqa.steps.supports import Page
 from devqa.tables import Row
-from devqa.web.clean import clean_each
-from devqa.web.fetched import Fetched
+from devqa.web.cleaning.clean import clean_each
+from devqa.web.fetching.fetched import Fetched
 from devqa.web.store import Store
 
 COLUMNS = ("id", "question", "url", "span", "state", "match", "first_fetched", "looked_at", "note")

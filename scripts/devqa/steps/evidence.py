@@ -6,7 +6,7 @@ from typing import Any
 from devqa.steps.passages import passages_for
 from devqa.tables import Row, picked
 from devqa.web.engines.base import Engine
-from devqa.web.fetched import Fetcher
+from devqa.web.fetching.fetched import Fetcher
 from devqa.web.store import Store
 
 

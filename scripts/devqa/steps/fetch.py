@@ -7,11 +7,11 @@ from devqa.errors import UserError
 from devqa.progress import Progress
 from devqa.steps.outcomes import failed
 from devqa.tables import Row
-from devqa.web.addresses import host_of
-from devqa.web.fetched import Fetched, Fetcher
-from devqa.web.kept import forget
+from devqa.web.fetching.addresses import host_of
+from devqa.web.fetching.fetched import Fetched, Fetcher
+from devqa.web.fetching.kept import forget
+from devqa.web.fetching.turns import in_turns
 from devqa.web.store import NotKept, Store
-from devqa.web.turns import in_turns
 
 # So many hosts are not out of order at the same time.
 _HOSTS = 10

@@ -11,8 +11,8 @@ from devqa.tables import Row
 from devqa.usage import searched
 from devqa.web.engines.base import Engine, Found, Hit, SearchFailed
 from devqa.web.engines.opening import open_engine
-from devqa.web.fetch import open_fetcher
-from devqa.web.fetched import Fetcher
+from devqa.web.fetching.fetch import open_fetcher
+from devqa.web.fetching.fetched import Fetcher
 from devqa.web.merging import merge
 from devqa.web.passages import Passage, cut_up, rank
 from devqa.web.store import NotKept, Store

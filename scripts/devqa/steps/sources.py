@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 from devqa.steps.outcomes import failed
 from devqa.tables import Row
-from devqa.web.fetched import Fetched, Fetcher
-from devqa.web.licence import licence_of
+from devqa.web.cleaning.licence import licence_of
+from devqa.web.fetching.fetched import Fetched, Fetcher
 from devqa.web.store import NotKept
 
 

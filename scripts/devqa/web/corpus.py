@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 
 from devqa.errors import UserError
 from devqa.tables import Row
-from devqa.web import markup
-from devqa.web.charset import decode
-from devqa.web.clean import Cleaned, clean_all
+from devqa.web.cleaning import markup
+from devqa.web.cleaning.charset import decode
+from devqa.web.cleaning.clean import Cleaned, clean_all
 from devqa.web.corpus_files import TYPES, corpus_files
 from devqa.web.words import words
 

@@ -15,14 +15,14 @@ import orjson
 
 from devqa.tokens import cut, estimate
 from devqa.web.engines.base import Engine, Hit, SearchFailed
-from devqa.web.fetched import without_page
+from devqa.web.fetching.fetched import without_page
+from devqa.web.fetching.turns import in_turns
 from devqa.web.merging import merge
 from devqa.web.store import NotKept, Store
-from devqa.web.turns import in_turns
 
 if TYPE_CHECKING:
     from devqa.job import Job
-    from devqa.web.fetched import Fetched, Fetcher
+    from devqa.web.fetching.fetched import Fetched, Fetcher
 
 OK = "ok"
 _LONGEST_SNIPPET = 500
@@ -200,8 +200,8 @@ class Tools:
             return fault if self.lacks else without_page(url, "failed", _OFFLINE)
 
     def _cleaned(self, fetched: "Mapping[str, Fetched | NotKept]") -> dict[str, _Page | NotKept]:
-        from devqa.web.clean import clean_each
-        from devqa.web.texts import Texts
+        from devqa.web.cleaning.clean import clean_each
+        from devqa.web.cleaning.texts import Texts
 
         there = {url: page for url, page in fetched.items() if not isinstance(page, NotKept) and page.status == "ok"}
         items = ((page.content, page.content_type, url) for url, page in there.items())
@@ -262,7 +262,7 @@ def open_tools(this: "Job") -> Tools:
         UserError: the table of the local corpus can't be read.
     """
     from devqa.web.engines.opening import open_engine
-    from devqa.web.fetch import open_fetcher
+    from devqa.web.fetching.fetch import open_fetcher
 
     own = ("difficulties", "rounds", "calls", "results", "page_tokens")
     return Tools(

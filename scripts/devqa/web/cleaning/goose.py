@@ -22,8 +22,8 @@ from goose3.network import NetworkFetcher
 from goose3.text import StopWords
 from lxml.html import HtmlElement
 
-from devqa.web import furniture
-from devqa.web.paragraphs import flatten_code, wrap_loose_text
+from devqa.web.cleaning import furniture
+from devqa.web.cleaning.paragraphs import flatten_code, wrap_loose_text
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _STOP_WORDS = Path(goose3.__file__).parent / "resources" / "text"

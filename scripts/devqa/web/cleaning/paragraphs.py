@@ -3,8 +3,8 @@
 from lxml import etree
 from lxml.html import HtmlElement
 
-from devqa.web.markdown import is_gutter
-from devqa.web.markup import BLOCKS
+from devqa.web.cleaning.markdown import is_gutter
+from devqa.web.cleaning.markup import BLOCKS
 
 _HIGHLIGHTING = ("a", "b", "br", "em", "font", "i", "mark", "span", "strong", "u")
 _HOLDERS = ("div", "section", "article", "main", "body")

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from devqa.web import signs_blanks, signs_walls
+from devqa.web.cleaning import signs_blanks, signs_walls
 
 # Up to how many characters of main text two signs of a kind count that stand in different places.
 _TOGETHER = {

@@ -12,13 +12,13 @@ from devqa import tables
 from devqa.files import unique_name
 from devqa.llm.spend import RUN
 from devqa.tables import Row
-from devqa.web.addresses import redirected, web_address, without_fragment
-from devqa.web.connection import Connector, Guard, Refused, Resolver, Unreached, connect, resolve
-from devqa.web.fetched import Fetched, Fetcher, without_page
-from devqa.web.kept import FORBIDDEN, GONE, Entry, Outcomes, iso
+from devqa.web.fetching.addresses import redirected, web_address, without_fragment
+from devqa.web.fetching.connection import Connector, Guard, Refused, Resolver, Unreached, connect, resolve
+from devqa.web.fetching.fetched import Fetched, Fetcher, without_page
+from devqa.web.fetching.kept import FORBIDDEN, GONE, Entry, Outcomes, iso
+from devqa.web.fetching.requesting import Answer, Bounds, Broken, Budget, Client
+from devqa.web.fetching.robots import NoRobots, Robots
 from devqa.web.pace import Pace
-from devqa.web.requesting import Answer, Bounds, Broken, Budget, Client
-from devqa.web.robots import NoRobots, Robots
 from devqa.web.sniff import unwanted, unwanted_type
 from devqa.web.store import NotKept, Store
 
@@ -57,8 +57,8 @@ class LocalFetcher:
 class WebFetcher:
     """Pages over http and https, within the bounds of section `fetch` of the configuration.
 
-    What came back is kept in `store`, good or bad (`devqa.web.kept`): a page is sent for once. Only public addresses
-    are asked, but for `private_hosts`, and only what a host's robots.txt allows.
+    What came back is kept in `store`, good or bad (`devqa.web.fetching.kept`): a page is sent for once. Only public
+    addresses are asked, but for `private_hosts`, and only what a host's robots.txt allows.
 
     Args:
         options: section `fetch` of the configuration.

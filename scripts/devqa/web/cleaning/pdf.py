@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pypdfium2
 
-from devqa.web.formats import Document, Unreadable, is_garbage
+from devqa.web.cleaning.formats import Document, Unreadable, is_garbage
 
 _PASSWORD_ERROR = 4  # FPDF_ERR_PASSWORD (https://pdfium.googlesource.com/pdfium, public/fpdfview.h)
 _LEAST_CHARACTERS = 20  # of a page on average; scans may have a line of text that their maker put there

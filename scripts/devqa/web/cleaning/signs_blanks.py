@@ -3,7 +3,7 @@
 Each block holds one sign a line: a regular expression on text in lower case with plain quotes, е for ё and single
 spaces. Signs of place `title` are a whole part of a title or a heading; those of `text` begin a sentence of the main
 text, perhaps after a word of politeness; those of `markup` stand anywhere in the HTML. What stands for {site}, {page} …
-is in devqa.web.quality.
+is in devqa.web.cleaning.quality.
 """
 
 # Kind, place, and up to how many characters of main text the sign counts alone (0: only together with another).

@@ -8,9 +8,9 @@ from urllib.parse import urljoin, urlsplit
 
 import orjson
 
-from devqa.web.charset import decode
-from devqa.web.filetypes import language_of
-from devqa.web.formats import front_matter, is_html, is_pdf
+from devqa.web.cleaning.charset import decode
+from devqa.web.cleaning.filetypes import language_of
+from devqa.web.cleaning.formats import front_matter, is_html, is_pdf
 from devqa.web.sniff import unwanted
 
 _MOST_BYTES = 2_000_000

@@ -14,9 +14,9 @@ from devqa.provenance import closure
 from devqa.web.store import Store
 
 if TYPE_CHECKING:
-    from devqa.web.clean import Cleaned
+    from devqa.web.cleaning.clean import Cleaned
 
-_SCRIPTS = Path(__file__).parents[2]
+_SCRIPTS = Path(__file__).parents[3]
 _EXTRACTORS = ("goose3", "trafilatura", "resiliparse", "lxml", "pypdfium2", "py3langid")
 # They change no text: without time a page has failed, and copies are told apart later.
 _NO_PART = frozenset(("timeout_s", "duplicate_similarity"))
@@ -41,7 +41,7 @@ class Texts:
 
     def get(self, key: str) -> "Cleaned | None":
         """The text that is kept under `key`."""
-        from devqa.web.clean import Cleaned
+        from devqa.web.cleaning.clean import Cleaned
 
         kept = self._store.get(key)
         return Cleaned(**orjson.loads(kept)) if kept else None

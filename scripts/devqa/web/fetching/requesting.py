@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import stamina
 import urllib3
 
-from devqa.web.addresses import Address, check_port
-from devqa.web.connection import Deadline, Guard, Unreached
+from devqa.web.fetching.addresses import Address, check_port
+from devqa.web.fetching.connection import Deadline, Guard, Unreached
 from devqa.web.pace import Pace
 
 # Waits before a request is sent once more.

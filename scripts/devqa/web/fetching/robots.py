@@ -9,10 +9,10 @@ from typing import Any
 import orjson
 from protego import Protego
 
-from devqa.web.addresses import Address, redirected, web_address
-from devqa.web.connection import Refused, Unreached
-from devqa.web.kept import iso
-from devqa.web.requesting import Bounds, Broken, Budget, Client
+from devqa.web.fetching.addresses import Address, redirected, web_address
+from devqa.web.fetching.connection import Refused, Unreached
+from devqa.web.fetching.kept import iso
+from devqa.web.fetching.requesting import Bounds, Broken, Budget, Client
 from devqa.web.store import Store
 
 # RFC 9309: a copy is used for a day, five redirects are followed, 500 KiB are read.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from devqa.web.addresses import host_of
+from devqa.web.fetching.addresses import host_of
 
 Result = TypeVar("Result")
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from lxml.html import HtmlElement
 
-from devqa.web.markup import BLOCKS
+from devqa.web.cleaning.markup import BLOCKS
 
 _CHINESE = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"[{_CHINESE}]|[^\W_{_CHINESE}]+")

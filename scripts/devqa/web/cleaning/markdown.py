@@ -6,7 +6,7 @@ from textwrap import indent
 
 from lxml.html import HtmlElement
 
-from devqa.web.markup import BLOCKS
+from devqa.web.cleaning.markup import BLOCKS
 
 _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
 _CODE = frozenset(("code", "tt", "kbd", "samp"))

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from devqa.web.filetypes import file_name, kind, language_of, suffix
+from devqa.web.cleaning.filetypes import file_name, kind, language_of, suffix
 
 _MARKDOWN_TYPES = {"text/markdown", "text/x-markdown", "text/x-web-markdown"}
 _MARKDOWN_SUFFIXES = {".md", ".markdown", ".mdown", ".mkd", ".mdx", ".rmd", ".qmd"}

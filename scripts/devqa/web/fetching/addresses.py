@@ -7,7 +7,7 @@ from urllib.parse import urljoin, urlsplit
 import requests
 import urllib3
 
-from devqa.web.connection import Refused, bare
+from devqa.web.fetching.connection import Refused, bare
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _PORTS = {"http": 80, "https": 443}

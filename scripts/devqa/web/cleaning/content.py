@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from lxml.html import HtmlElement, tostring
 
 from devqa.language import detect
-from devqa.web import goose, markdown
-from devqa.web.agreement import Ballot, between, keep, likeness, majority, parts
+from devqa.web.cleaning import goose, markdown
+from devqa.web.cleaning.agreement import Ballot, between, keep, likeness, majority, parts
 
 # How like resiliparse's text goose3's must be to be taken as it is. Among code, the other extractors err sooner.
 _ALIKE_WITH_CODE = 0.95

@@ -15,17 +15,17 @@ from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from devqa.language import detect
 from devqa.tokens import at_line_end
-from devqa.web import markup
-from devqa.web.charset import decode
-from devqa.web.content import main_content
-from devqa.web.filetypes import language_of
-from devqa.web.formats import Document, Unreadable, is_html, is_pdf, read_text
-from devqa.web.licence import licence_of
-from devqa.web.quality import no_reference
+from devqa.web.cleaning import markup
+from devqa.web.cleaning.charset import decode
+from devqa.web.cleaning.content import main_content
+from devqa.web.cleaning.filetypes import language_of
+from devqa.web.cleaning.formats import Document, Unreadable, is_html, is_pdf, read_text
+from devqa.web.cleaning.licence import licence_of
+from devqa.web.cleaning.quality import no_reference
 from devqa.web.sniff import unwanted
 
 if TYPE_CHECKING:
-    from devqa.web.texts import Texts
+    from devqa.web.cleaning.texts import Texts
 
 log = logging.getLogger(__name__)
 
@@ -150,7 +150,7 @@ def _read(content: bytes, content_type: str, url: str, options: dict[str, Any]) 
         return _lost("rejected", "empty page")
     if is_pdf(content):
         # Loaded where it is needed: most pages are no PDF.
-        from devqa.web.pdf import read_pdf
+        from devqa.web.cleaning.pdf import read_pdf
 
         document = read_pdf(content, options["max_characters"])
         return _judged(document, "pdf", options)

@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from devqa.web.addresses import without_fragment
-from devqa.web.fetched import Fetched
+from devqa.web.fetching.addresses import without_fragment
+from devqa.web.fetching.fetched import Fetched
 from devqa.web.store import Store
 
 FORBIDDEN = "robots.txt forbids it"

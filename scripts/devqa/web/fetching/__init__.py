@@ -1,0 +1,1 @@
+"""Pages by their address: over the network, within bounds and with manners, or out of the local corpus."""
