@@ -185,9 +185,9 @@ def closing_words():
 
 
 def made():
-    """What this run has made."""
-    unmatched = [Path(f"results/imports/{each.setting}/{each.model}.csv") for each in EVALUATION.imports]
-    return closing.summary(Path("results"), not SETTINGS.builds(), unmatched, judging_rules())
+    """What is to be said of the files of this run: those that it has made or found up to date, and no others."""
+    files = {Path(file) for job in workflow.dag.jobs for file in job.output}
+    return closing.summary(Path("results"), files, judging_rules())
 
 
 def judging_rules():

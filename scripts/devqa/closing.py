@@ -2,72 +2,137 @@
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from devqa.imports.files import CELL_LIMIT
 from devqa.llm.pricing import money
 from devqa.llm.spend import Account, dollars
 
-# The rules that make a table, where they have another name.
-_RULES = {
+# All stages of the funnel in the order in which data flows, each with the rules that try its failed rows again:
+# none where no row fails.
+_RULES: dict[str, list[str]] = {
+    "dialogues": [],
+    "queries": ["queries"],
+    "search": ["search"],
     "pages": ["fetch"],
-    "references": ["clean"],
+    # A page whose bytes are damaged can't be cleaned, only fetched again.
+    "references": ["fetch"],
     "condensed": ["condense"],
     "pairs": ["generate"],
     "checked": ["check"],
+    "evidence": ["evidence"],
     "verified": ["verify"],
     "rated": ["difficulty"],
+    "merged": [],
+    "domains": ["domains"],
     "retrieved": ["retrieve"],
     "answers": ["answer"],
     "grades": ["judge"],
+    "panel": ["panel"],
 }
 # Of these every failed row is tried again by the next run.
 _SEARCHED = ("search", "pages", "evidence", "retrieved")
+# Such rows are mended with those of the stage before, which have hints of their own.
+_CONSEQUENCES = ("the search for passages was given up", "there is no answer to grade")
 # As `devqa.job` writes them: the time, the level, and a message that may have several lines.
 _ENTRY = re.compile(r"^\d{4}-\d\d-\d\d [\d:,]+ ([A-Z]+) ")
 
 
-def summary(
-    results: Path, imported: bool = False, unmatched: Iterable[Path] = (), rules: Mapping[str, Sequence[str]] = {}
-) -> list[str]:
-    """Lines about what a run has made in `results`: where the reports are, how much there is, and what failed.
+def summary(results: Path, made: Collection[Path], rules: Mapping[str, Sequence[str]] = {}) -> list[str]:
+    """Lines about what a run has made: where the reports are, how much there is, and what failed.
 
     Args:
-        imported: whether the benchmark comes from elsewhere.
-        unmatched: tables of those rows of imported answers that match no row of the benchmark.
+        made: the files that this run has made or found up to date; nothing is said of others.
         rules: the rules that make a stage's table, where they are not always the same.
     """
-    funnel = results / "funnel.csv"
-    benchmark = results / ("imported_benchmark.parquet" if imported else "benchmark.parquet")
-    if not (results / "reports/index.html").exists() or not funnel.exists() or (imported and not benchmark.exists()):
-        return []
-    with funnel.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    kept = sum(int(row["rows_out"]) for row in rows if row["stage"] == "merged" and row["status"] == "ok")
-    kept = _rows(benchmark) if imported else kept
-    lines = [f"Reports: {results}/reports/index.html   Benchmark: {benchmark} ({kept} rows)"]
-    strangers = {table: count for table in unmatched if (count := _records(table))}
-    lines += [f"NOTE  {count} rows of imported answers match nothing: {table}" for table, count in strangers.items()]
+    rows = _ledger(results, made)
+    failed = [row for row in rows if row["status"] == "failed"]
+    lines = [*_places(results, made), *_strangers(results, made)]
     lines += [
         f"NOTE  {row['stage']}: {row['rows_out']} of {row['rows_in']} rows: {row['reason']}"
         for row in rows
         if row["status"] == "rejected" and row["stage"] in ("answers", "grades", "panel")
     ]
-    failed = [row for row in rows if row["status"] == "failed"]
     lines += [f"FAILED  {row['stage']}: {row['rows_out']} of {row['rows_in']} rows: {row['reason']}" for row in failed]
-    if any("given up" in row["reason"] or row["stage"] in _SEARCHED for row in failed):
-        lines.append(
-            "What was given up is asked again by the next run, and so are searches and pages that failed: "
-            "give the same command."
-        )
-    if failed:
-        known = {**_RULES, **rules}
-        again = " ".join(dict.fromkeys(rule for row in failed for rule in known.get(row["stage"], [row["stage"]])))
-        lines.append(f"All failed rows, and only they, are tried again with --forcerun {again}")
+    lines += _hints(failed, rules)
     if uncounted := sum(int(row["uncounted"]) for row in rows):
         lines.append(f"NOTE  {uncounted:,} calls came without a token count: the cost is too low.")
     return lines
+
+
+def _places(results: Path, made: Collection[Path]) -> list[str]:
+    index = results / "reports/index.html"
+    benchmarks = (results / "benchmark.parquet", results / "imported_benchmark.parquet")
+    places = [f"Reports: {index}"] if index in made else []
+    places += [f"Benchmark: {path} ({_rows(path)} rows)" for path in benchmarks if path in made]
+    return ["   ".join(places)] if places else []
+
+
+def _strangers(results: Path, made: Collection[Path]) -> list[str]:
+    unmatched = sorted(path for path in made if path.is_relative_to(results / "imports"))
+    counts = {table: count for table in unmatched if (count := _records(table))}
+    return [f"NOTE  {count} rows of imported answers match nothing: {table}" for table, count in counts.items()]
+
+
+def _ledger(results: Path, made: Collection[Path]) -> list[dict[str, Any]]:
+    """Rows of the funnel: as it is where it belongs to this run and to its tables, else counted from these."""
+    funnel, tables = results / "funnel.csv", _tables(results, made)
+    latest = max((path.stat().st_mtime for paths in tables.values() for path in paths), default=0)
+    if funnel in made and funnel.stat().st_mtime >= latest:
+        with funnel.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+    # Not needed at any other end of a run, and slow to import.
+    from devqa import ledger
+
+    # A further judge's table is one of grades.
+    schemas = {"panel": "grades"}
+    stages = [(ledger.stage(name, map(str, paths), schemas.get(name, name)), None) for name, paths in tables.items()]
+    return ledger.funnel(stages, {})
+
+
+def _tables(results: Path, made: Collection[Path]) -> dict[str, list[Path]]:
+    """The tables of each stage that are among `made`, in the order in which data flows."""
+    parquet = [path for path in made if path.is_relative_to(results) and path.suffix == ".parquet"]
+    # One table lies in `results` itself, and many in a folder with the stage's name.
+    found = {name: [path for path in parquet if _stage(results, path) == name] for name in _RULES}
+    return {name: sorted(paths) for name, paths in found.items() if paths}
+
+
+def _stage(results: Path, table: Path) -> str:
+    return Path(table.relative_to(results).parts[0]).stem
+
+
+def _hints(failed: Sequence[Mapping[str, Any]], rules: Mapping[str, Sequence[str]]) -> list[str]:
+    """What brings failed rows back. No row has a part in two hints."""
+    ways = [(_way(row["stage"], row["reason"]), row["stage"]) for row in failed]
+    offline, passing, others = (
+        list(dict.fromkeys(stage for way, stage in ways if way == wanted)) for wanted in ("online", "run", "forcerun")
+    )
+    lines = []
+    if offline:
+        lines.append(
+            f"What is not in the cache ({', '.join(offline)}) is missing because of offline: set offline to false, or "
+            "import a cache that has it (cache_import), and give the same command."
+        )
+    if passing:
+        lines.append(f"What was given up is asked again by the next run ({', '.join(passing)}): give the same command.")
+    if others:
+        known = {**_RULES, **rules}
+        again = " ".join(dict.fromkeys(rule for stage in others for rule in known[stage]))
+        what = "Other failed rows" if lines else "Failed rows"
+        lines.append(f"{what} ({', '.join(others)}) are tried again, and only they, with --forcerun {again}")
+    return lines
+
+
+def _way(stage: str, reason: str) -> str:
+    """How failed rows of a stage come back: by going "online", by the next "run", or only by "forcerun"."""
+    if reason in _CONSEQUENCES:
+        return ""
+    if reason.startswith("offline"):
+        return "online"
+    return "run" if stage in _SEARCHED or "given up" in reason else "forcerun"
 
 
 def _rows(table: Path) -> int:
@@ -78,8 +143,6 @@ def _rows(table: Path) -> int:
 
 
 def _records(table: Path) -> int:
-    if not table.exists():
-        return 0
     csv.field_size_limit(CELL_LIMIT)
     with table.open(encoding="utf-8", newline="") as file:
         return sum(1 for _ in csv.DictReader(file))

@@ -128,7 +128,7 @@ def test_a_bill_writes_and_sends_nothing(job, config, tmp_path):  # noqa: F811
 
 
 def test_what_a_bill_would_have_to_send_for_is_not_known(job, config):  # noqa: F811
-    config["search"] = {**config["search"], "engine": "searxng", "url": "http://127.0.0.1:9"}
+    config["search"] = {**config["search"], "engine": "searxng", "url": "http://127.0.0.1:9", "corpus": None}
     job = dataclasses.replace(job, input={"benchmark": job.input["benchmark"], "corpus": []})
     first, *_ = measured(job, config)
     give(config, first.keys[:2], SEARCH)

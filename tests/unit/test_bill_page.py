@@ -76,8 +76,10 @@ def test_what_the_figures_rest_on_is_said():
     assert "exact: " in text
     assert "paper: the step's tables are not there yet: reckoned from 3,000 dialogues" in text
     assert "At most 28,000 requests" in text
+    assert "The low end has only what is certain to be sent." in text
     assert "present: " not in text
     assert "At most" not in said(CHECK)
+    assert "The low end" not in said(CHECK)
 
 
 def test_models_without_a_price_and_in_batch_mode_are_named():

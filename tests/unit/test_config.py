@@ -54,18 +54,36 @@ def test_the_default_is_valid(raw):
         (
             ("search", "include_sites"),
             ["https://python.org"],
-            "search.include_sites.0: 'https://python.org' must match",
+            "search.include_sites.0: 'https://python.org' is no site: write a host, perhaps with the beginning of a "
+            "path: example.org, github.com/pallets; subdomains are included",
         ),
-        (("search", "exclude_sites"), ["python"], "search.exclude_sites.0: 'python' must match"),
+        (("search", "exclude_sites"), ["python"], "search.exclude_sites.0: 'python' is no site: write a host"),
         (("search",), {"engine": "brave", "api_key_env": "sk-key"}, "search.api_key_env: this is no variable's name"),
         (("search",), {"engine": "brave", "url": "http://me:pw@host"}, "search.url: it holds a name or a password"),
-        (("search",), {"engine": "searxng", "url": "localhost:8888"}, "search.url: this is no address such as http"),
+        (
+            ("search",),
+            {"engine": "searxng", "url": "localhost:8888"},
+            "search.url: this is no address such as http://localhost:8888",
+        ),
         (("search", "price_per_request"), -1, "search.price_per_request"),
         (("search", "requests_per_second"), 0, "search.requests_per_second"),
         (("fetch", "user_agent"), "my bot\r\nX: y", "fetch.user_agent"),
-        (("fetch", "contact"), "me at home", "fetch.contact: 'me at home' must match"),
+        (("fetch", "contact"), "me at home", "fetch.contact: 'me at home' is no contact: write one web or mail"),
         (("fetch", "host_requests_per_second"), 0, "fetch.host_requests_per_second"),
-        (("fetch", "private_hosts"), ["http://wiki"], "fetch.private_hosts.0: 'http://wiki' must match"),
+        (
+            ("fetch", "private_hosts"),
+            ["wiki", "http://wiki"],
+            "fetch.private_hosts.1: 'http://wiki' is no host: write its name alone, without scheme, port or *",
+        ),
+        (("fetch", "user_agent"), "my bot", "fetch.user_agent: 'my bot' is no user agent: write a name of"),
+        (
+            ("search",),
+            {"engine": "searxng", "url": "http://h", "corpus": "x"},
+            "search: corpus is of no use to searxng",
+        ),
+        (("search", "engine_id"), "x", "search: engine_id is of no use to local"),
+        (("search", "api_key_env"), "X", "search: api_key_env is of no use to local"),
+        (("clean", "max_characters"), 199, "clean: min_characters (200) is more than max_characters (199)"),
         (("clean", "duplicate_similarity"), 0.1, "clean.duplicate_similarity"),
         (("offline",), "maybe", "offline: input should be a valid boolean"),
         (("search", "corpus"), "no/such/folder", "search.corpus: there is no no/such/folder"),
@@ -99,6 +117,85 @@ def test_a_bad_value_is_refused_by_its_key(raw, path, value, says):
     message = refusal(raw)
     assert says in message
     assert message.startswith("The configuration has ")
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "valid", "refused"),
+    [
+        (
+            "search",
+            "include_sites",
+            ["python.org", "github.com/pallets/", "пример.рф", "10.0.0.1", "a_b.example/~x:y@z"],
+            [
+                "*.a.test",
+                "a.*",
+                "a.test/*",
+                "a.test:8100",
+                "//a.test",
+                ".a.test",
+                "a.test,b.test",
+                "a test",
+                "me@a.test",
+                "",
+            ],
+        ),
+        (
+            "fetch",
+            "private_hosts",
+            ["wiki", "a.test", "10.0.0.1", "::1", "fd00::5"],
+            ["*.a.test", "a.test:8100", "::1]:80", "[::1]", "a.test/x", "10.0.0.0/8", "a,b", "a b", ""],
+        ),
+    ],
+)
+def test_sites_and_hosts_are_names_and_no_patterns(raw, section, key, valid, refused):
+    raw[section][key] = valid
+    assert getattr(getattr(root.load(raw), section), key) == valid
+    for value in refused:
+        raw[section][key] = [value]
+        assert f"{section}.{key}.0: {value!r} is no " in refusal(raw)
+
+
+@pytest.mark.parametrize(
+    ("key", "valid", "refused"),
+    [
+        ("user_agent", ["devqa/0.1", "My-Bot", "x/1.0+a_b"], ["0bot", "bot/", "бот", "bot/٣", "bot\n", "a b", ""]),
+        # What stands in a header is ASCII.
+        (
+            "contact",
+            [None, "me@example.org", "https://a.test/bot?x=~1"],
+            ["почта@пример.рф", "a(b)c", "<me>", "me\n", "me"],
+        ),
+    ],
+)
+def test_what_fetching_says_of_itself_fits_into_a_header(raw, key, valid, refused):
+    for value in valid:
+        raw["fetch"][key] = value
+        assert getattr(root.load(raw).fetch, key) == value
+    for value in refused:
+        raw["fetch"][key] = value
+        assert f"fetch.{key}: {value!r} is no " in refusal(raw)
+
+
+@pytest.mark.parametrize("engine", ["searxng", "brave"])
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("http://h/search?q=x", "this is a base address"),
+        ("http://h/?", "this is a base address"),
+        ("http://h/#top", "this is a base address"),
+        ("http://[no", "this is no address such as http://localhost:8888"),
+        ("http://h:port/@x", "this is no address such as http://localhost:8888"),
+        ("http://me:pw@[no", "it holds a name or a password"),
+        ("http://me:pw@h?x", "it holds a name or a password"),
+    ],
+)
+def test_the_address_of_an_engine_is_a_base(raw, engine, url, says):
+    raw["search"] = {"engine": engine, "url": url}
+    message = refusal(raw)
+    assert f"search.url: {says}" in message
+    assert "pw" not in message
+    raw["search"]["url"] = "http://h:8080/search"
+    assert root.load(raw).search.url == "http://h:8080/search"
 
 
 def test_a_key_in_the_place_of_its_variable_is_refused_without_showing_it(raw):
@@ -200,6 +297,23 @@ def test_a_section_that_chooses_its_model_leaves_the_tiny_model_s_numbers_behind
     assert judge == {**DEFAULT["evaluation"], "judge": {"model": "big"}}
     assert over({"search": {"engine": "searxng", "url": "u"}})["search"] == {"engine": "searxng", "url": "u"}
     assert over({"models": {"big": {"base_url": "u"}}})["models"].keys() == {"smollm2", "big"}
+
+
+@pytest.mark.parametrize(
+    ("overlay", "engine", "corpus"),
+    [
+        ({"engine": "searxng", "url": "http://h"}, "searxng", None),
+        ({"engine": "google", "engine_id": "x"}, "google", None),
+        ({"engine": "tavily"}, "tavily", None),
+        ({"corpus": "examples"}, "local", "examples"),
+        ({"results": 5}, "local", DEFAULT["search"]["corpus"]),
+    ],
+)
+def test_a_user_s_engine_has_nothing_of_the_example_s_corpus(raw, overlay, engine, corpus):
+    search = root.load(over({"search": overlay})).search
+    assert (search.engine, search.corpus) == (engine, corpus)
+    # A job reads what the workflow has validated.
+    assert type(search).model_validate(search.model_dump(mode="json")) == search
 
 
 @pytest.mark.parametrize("overlay", [{"steps": 3}, {"dialogues": None}, {"models": []}, {"new": {"a": 1}}])

@@ -57,6 +57,13 @@ def test_the_configurations_of_the_evaluation_s_page_are_valid(monkeypatch, tmp_
     assert len(parts) == 3
 
 
+def test_the_configuration_of_the_references_page_is_valid(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/references.md").read_text(encoding="utf-8"), re.DOTALL)
+    search = laid_over_the_default(yaml.safe_load(text)).search
+    assert (search.engine, search.key_variable(), search.corpus) == ("brave", "BRAVE_API_KEY", None)
+
+
 def test_every_file_that_the_readme_names_is_there():
     for name in re.findall(r"^(\S+/|\S+\.yaml|Snakefile)\s{2,}", README, re.MULTILINE):
         assert (ROOT / name).exists(), name

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from devqa.errors import UserError
 from devqa.steps import clean as step
 from devqa.web.cleaning.clean import clean_page
 from devqa.web.store import Store
@@ -32,7 +33,7 @@ def clean(*arguments):
 
 
 def page(store, content, name="d", url="https://e/1", kind="text/html; charset=utf-8", title="found title", rank=1):
-    sha256 = hashlib.sha256(b"lost").hexdigest() if content is None else store.put_page(content)
+    sha256 = damaged(store) if content is None else store.put_page(content)
     return {
         "dialogue_id": name,
         "rank": rank,
@@ -46,12 +47,25 @@ def page(store, content, name="d", url="https://e/1", kind="text/html; charset=u
     }
 
 
+def damaged(store):
+    """The hash of a page whose file can't be read."""
+    sha256 = store.put_page(b"damaged")
+    store._path(f"page:{sha256}").write_bytes(b"junk")
+    return sha256
+
+
 def test_a_page_becomes_its_text(store):
     (row,) = clean([page(store, PAGE)], store, OPTIONS, 1)
     assert_sound([row], "references")
     assert (row["title"], row["language"], row["status"]) == ("Limits", "en", "ok")
     assert row["license"] == "https://creativecommons.org/licenses/by/4.0/"
     assert "max_connections in PostgreSQL is 100" in row["text"]
+
+
+def test_pages_that_are_no_longer_in_the_cache_stop_the_step_before_a_row_is_lost(store):
+    pages = [page(store, PAGE), {**page(store, PAGE), "sha256": hashlib.sha256(b"lost").hexdigest()}]
+    with pytest.raises(UserError, match="no longer holds the bytes of 1 of 2 pages: .*--forcerun fetch"):
+        clean(pages, store, OPTIONS, 1)
 
 
 def test_every_page_is_a_row_in_its_place_whatever_became_of_it(store):
@@ -73,17 +87,17 @@ def test_every_page_is_a_row_in_its_place_whatever_became_of_it(store):
         ("e", "rejected"),
         ("f", "ok"),
     ]
-    assert "no longer in the cache" in rows[1]["reason"]
+    assert "are damaged" in rows[1]["reason"]
     assert rows[5]["title"] == "found title"
 
 
 def test_no_page_is_cleaned_twice_unless_something_that_its_text_depends_on_has_changed(store, monkeypatch):
-    pages = [page(store, PAGE, "a"), page(store, None, "a", "https://e/3"), page(store, PAGE, "b", "https://e/2")]
+    pages = [page(store, PAGE, "a"), page(store, b" ", "a", "https://e/3"), page(store, PAGE, "b", "https://e/2")]
     rows = clean(pages, store, OPTIONS, 1)
     monkeypatch.setattr("devqa.web.cleaning.clean.ProcessPool.schedule", lambda *_, **__: pytest.fail("cleaned again"))
     again = {"timeout_s": 5, "duplicate_similarity": 0.8}
     assert clean([*pages, page(store, PAGE, "c")], store, OPTIONS | again, 2)[:3] == rows
-    assert [row["status"] for row in rows] == ["ok", "failed", "ok"]
+    assert [row["status"] for row in rows] == ["ok", "rejected", "ok"]
     for changed in (OPTIONS | {"max_characters": 90}, OPTIONS | {"min_characters": 10}):
         assert "cleaned again" in str(raised(clean, pages, store, changed, 1))
     for other in (page(store, PAGE + b" "), page(store, PAGE, url="https://e/4"), page(store, PAGE, kind="text/html")):

@@ -101,7 +101,7 @@ def test_offline_what_is_not_in_the_cache_is_a_failure_that_another_run_may_mend
     web = Web({"a": ZEBRA, "gone": None}, {"kept": ["a"], "new": NotKept("new"), "gone": ["gone"]})
     rows = find(web, "kept", "new", "gone")
     assert [(row["question"], row["status"], row["reason"]) for row in rows] == [
-        ("gone", "failed", "a page could not be read: offline: the page is not in the cache"),
+        ("gone", "failed", "offline: the page is not in the cache"),
         ("kept", "rejected", "no passage was found for the question"),
         ("new", "failed", "offline: the cache holds no answer to new"),
     ]

@@ -75,6 +75,27 @@ def test_offline_a_page_that_is_not_there_has_failed(tmp_path):
     ]
 
 
+def test_offline_without_any_page_nothing_is_put_in_the_place_of_good_results(tmp_path):
+    with pytest.raises(UserError, match="offline: the cache holds not one of 1 pages"):
+        fetch([searched("d", "absent")], Fetcher(), Store(tmp_path), 2)
+
+
+def test_jobs_that_want_the_same_pages_begin_with_different_ones(tmp_path):
+    class Noting(Fetcher):
+        def fetch(self, url):
+            asked.append(url)
+            return PAGES["good"]
+
+    orders = []
+    for _ in range(8):
+        asked = []
+        wanted = [f"http://e/{number}" for number in range(30)]
+        rows = fetch([searched("d", *wanted)], Noting(), Store(tmp_path), 1)
+        assert [row["url"] for row in rows] == wanted
+        orders.append(tuple(asked))
+    assert len(set(orders)) > 1
+
+
 class Counting:
     """A fetcher that counts the pages of its own that are in memory."""
 

@@ -65,9 +65,15 @@ def test_a_search_that_finds_nothing_is_rejected_and_one_that_fails_has_failed()
 
 
 def test_offline_what_the_cache_does_not_hold_has_failed():
-    (found,) = search([row("d", "a")], Engine({"a": NotKept("a")}), 10, 1)
-    assert_sound([found], "search")
-    assert (found["status"], found["reason"]) == ("failed", "offline: the cache holds no answer to a")
+    rows = search([row("d", "a"), row("e", "b")], Engine({"a": NotKept("a"), "b": ["http://x"]}), 10, 1)
+    assert_sound(rows, "search")
+    assert (rows[0]["status"], rows[0]["reason"]) == ("failed", "offline: the cache holds no answer to a")
+
+
+def test_offline_without_any_answer_nothing_is_put_in_the_place_of_good_results():
+    with pytest.raises(UserError, match="offline: the cache holds not one of 2 dialogues' searches: .*cache_import"):
+        search([row("d", "a"), row("e", "a")], Engine({"a": NotKept("a")}), 10, 1)
+    assert search([], Engine({}), 10, 1) == []
 
 
 @pytest.mark.parametrize("fault", [UserError("start it"), QuotaExhausted("used up")])
@@ -105,6 +111,8 @@ FOUND = st.one_of(
     st.integers(1, 4),
 )
 def test_one_row_per_dialogue_whatever_the_engine_does(answers, asked, results):
+    # A dialogue without queries: so not every one lacks its answer for want of a cache.
+    asked = [*asked, []]
     names = [f"d{number}" for number in range(len(asked))]
     rows = search(
         [row(name, *queries) for name, queries in zip(names, asked, strict=True)], Engine(answers), results, 2

@@ -143,6 +143,35 @@ def test_what_is_no_page_is_rejected(content, reason):
     assert (page.status, page.reason) == ("rejected", reason)
 
 
+@pytest.mark.parametrize("place", [0, 9, 300, 2_000, -1])
+def test_a_stray_nul_costs_neither_the_page_nor_the_word_that_it_is_in(place):
+    page = f"<!DOCTYPE html><html lang=en><title>A title</title><body>{_paragraphs()}</body></html>\n".encode()
+    broken = page[:place] + b"\x00" + page[place:]
+    whole = clean_page(page, "text/html", "", _OPTIONS)
+    assert whole.status == "ok"
+    assert clean_page(broken, "text/html", "", _OPTIONS) == whole
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"<!DOCTYPE html><html><body>{_paragraphs()}".encode("utf-16-le"),
+        b"<html>" + b"\x00\x01\x02\x03" * 300,
+        b"BLENDER" + b"\x00" + b"<html><body>" * 100,
+        b"Words and a NUL \x00 in a text. " * 20,
+    ],
+    ids=["UTF-16 without its mark", "after a tag", "before a tag", "no HTML"],
+)
+def test_binary_data_is_no_page_whatever_it_is_called(content):
+    page = clean_page(content, "text/html", "", _OPTIONS)
+    assert (page.status, page.reason) == ("rejected", "not text: binary data")
+
+
+@pytest.mark.parametrize("content", [b"\x00\x00\x01\x00<html>", b"\x00asm<html>", b"GIF89a\x00<html>", b"MZ\x00<html>"])
+def test_what_begins_as_a_file_is_one_even_with_html_in_it(content):
+    assert clean_page(content + b"<body>" + _paragraphs().encode(), "text/html", "", _OPTIONS).status == "rejected"
+
+
 def test_plain_text_and_markdown_pass():
     text = f"# Title\n\n    code <b>\n\n{_ENGLISH * 3}"
     page = clean_page(text.encode(), "text/markdown", "", _OPTIONS)

@@ -44,6 +44,8 @@ def test_pages_of_a_folder(tmp_path):
     _write(tmp_path, "a/notes.md", f"# Notes\n\n{_TEXT}")
     _write(tmp_path, "copy.htm", f"<html><head>{link}</head><body><p>{_TEXT * 3}</p></body></html>")
     _write(tmp_path, "short.txt", "Too little.")
+    _write(tmp_path, ".git/notes.txt", _TEXT)
+    _write(tmp_path, "a/.hidden.md", _TEXT)
     _write(tmp_path, "picture.html", b"\x89PNG\r\n\x1a\n")
     _write(tmp_path, "broken.pdf", b"%PDF-1.7 and nothing")
     _write(

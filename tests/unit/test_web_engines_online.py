@@ -148,8 +148,9 @@ def test_a_lost_connection_is_tried_again(name, service, searcher):
 def test_no_service_is_the_users_to_mend(name, service, searcher):
     service.shutdown()
     service.server_close()
-    with pytest.raises(UserError, match="search.url: there is no"):
+    with pytest.raises(UserError, match="search.url: there is no .*mend the address") as error:
         searcher.search("q", "en", 3)
+    assert "settings.yml" not in str(error.value)
 
 
 @pytest.mark.parametrize("url", ["localhost:8888", "ftp://x", "http://[no", "http://"])
@@ -164,7 +165,9 @@ def test_an_address_must_be_one(name, store, url):
         Response(200, b"<html>", {"Content-Type": "text/html"}),
         Response(200, b"[]"),
         Response(200, b"null"),
-        Response(200, b'{"results": [1], "organic": [1], "items": [1], "web": {"results": [1]}}'),
+        Response(200, b'{"results": "x", "organic": {}, "items": 1, "web": [], "query": 5}'),
+        Response(200, b'{"results": [], "organic": [], "items": [], "web": {}'),
+        Response(200, b"[" * 100_000),
         Response(200, b'{"message": "hello"}'),
         Response(200, b""),
         failing(302, Location="/elsewhere"),
@@ -180,6 +183,17 @@ def test_what_is_not_the_service_is_named_and_not_remembered(service, searcher, 
     assert not isinstance(error.value, QuotaExhausted)
     assert len(service.asked) == 1
     assert len(searcher.search("q", "en", 3).hits) == 3
+
+
+@pytest.mark.parametrize("name", PAID)
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_an_address_with_the_service_s_own_path_is_the_same_address(service, name, searcher, store, slash):
+    found = searcher.search("q", "en", 3)
+    written_out = engine(name, f"{service.url}{searcher.path}{slash}", store)
+    assert written_out.search("q", "en", 3) == found
+    assert len(service.asked) == 1
+    written_out.search("another", "en", 3)
+    assert {asked.path for asked in service.asked} == {searcher.path}
 
 
 def test_json_in_a_wrapping_of_another_type_will_do(name, service, searcher):

@@ -65,8 +65,11 @@ def test_an_empty_answer_of_dead_engines_is_not_remembered(server, searxng):
     [
         (Response(403, b"Forbidden"), "add 'json' to search.formats"),
         (Response(200, b"<html>"), "did not answer with SearXNG's JSON.* add 'json' to search.formats"),
-        (Response(200, b'{"results": [1]}'), "did not answer with SearXNG's JSON"),
-        (failing(404), "HTTP 404"),
+        (
+            Response(200, b'{"hits": [1]}'),
+            "did not answer with SearXNG's JSON but with '{\"hits\": .*: mend the address$",
+        ),
+        (failing(404), "HTTP 404: is that SearXNG[?] mend the address$"),
         (failing(302), "HTTP 302"),
     ],
 )
@@ -76,3 +79,15 @@ def test_a_server_that_needs_setting_up_is_named(server, searxng, answer, messag
         searxng.search("q", "en", 3)
     assert str(error.value).startswith("search.url: ")
     assert len(searxng.search("q", "en", 3).hits) == 3
+
+
+def test_a_server_under_a_path_of_its_own_is_asked_there(server, tmp_path):
+    engine("searxng", f"{server.url}/search", Store(tmp_path)).search("q", "en", 3)
+    assert server.asked[0].path == "/search/search"
+
+
+def test_what_its_engines_say_can_be_written_down(server, searxng):
+    server.answers = [Response(200, rb'{"results": null, "unresponsive_engines": ["half \ud83d"]}')]
+    with pytest.raises(SearchFailed, match="half") as error:
+        searxng.search("q", "en", 3)
+    str(error.value).encode()

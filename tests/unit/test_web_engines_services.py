@@ -120,6 +120,14 @@ def test_a_refused_key_stops_and_is_named(service, opened, name, status, answer)
     assert len(service.asked) == 1
 
 
+@pytest.mark.parametrize("odd", [rb'"half \ud83d"', b"NaN"])
+def test_an_error_with_an_odd_value_is_still_read(service, opened, odd):
+    content = failing(422, brave("SUBSCRIPTION_TOKEN_INVALID", "The token is invalid.", {"odd": 1})).body
+    service.answers = [Response(422, content.replace(b'"odd": 1', b'"odd": ' + odd))]
+    with pytest.raises(UserError, match="refuses the key .*The token is invalid"):
+        opened("brave").search("q", "en", 3)
+
+
 @pytest.mark.parametrize(("name", "status", "answer"), QUOTA)
 def test_an_exhausted_quota_stops_and_says_what_to_do(service, opened, name, status, answer):
     service.answers = [failing(status, answer, Retry_After="5")]

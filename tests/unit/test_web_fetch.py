@@ -7,6 +7,7 @@ import ssl
 import threading
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import urljoin
 
 import pytest
 
@@ -110,6 +111,8 @@ def test_redirects_are_checked_like_the_address_itself(site, store, target, reas
     more = {"resolver": lambda host: [addresses.get(host, host)]}
     page = fetcher(store, more=more).fetch(site.url("/away"))
     assert (page.status, page.reason) == ("rejected", reason)
+    # The row says which address it was.
+    assert page.final_url == (site.url("/away") if reason.startswith("redirected") else urljoin(site.url("/"), target))
 
 
 @pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\n\r\n<p>", b"HT"])

@@ -51,6 +51,14 @@ _PAGES = [
     ("rate limit", "Error", "You have exceeded the rate limit. Wait an hour."),
     ("login wall", "Sign in · Code Site", "You need to sign in or sign up before continuing." + _FOOT),
     ("login wall", "Log in | Network", "Log in to continue\n\nEmail\n\nPassword\n\nForgot password?" + _FOOT),
+    (
+        "login wall",
+        "Sign in - Acme",
+        "Sign in to your account to continue to the documentation. Email Password Remember me Forgot your password? "
+        "Create an account" + _FOOT,
+    ),
+    ("login wall", "Acme", "Welcome back\n\nEmail address\n\nPassword\n\nShow\n\nKeep me signed in\n\nSign in" + _FOOT),
+    ("login wall", "Log in", "Welcome\n\nUsername or email\n\nPassword\n\nNo account yet? Ask for one." + _FOOT),
     ("login wall", "Forum", "You must be logged in to view this content."),
     (
         "login wall",
@@ -94,6 +102,47 @@ _PAGES = [
     ("server's default page", "", "It works!"),
     ("server error", "Answers", "Something went wrong. Wait a moment and try again."),
     ("server error", "502 Bad Gateway", "nginx/1.24"),
+    (
+        "server error",
+        "Docs",
+        "Application error: a client-side exception has occurred while loading e.example (see the browser console for "
+        "more information)." + _FOOT,
+    ),
+    ("server error", "Application Error", "An error occurred in the application and your page could not be served."),
+    ("server error", "We're sorry, but something went wrong (500)", "If you are the application owner check the logs."),
+    ("server error", "Server Error (500)", "Server Error (500)"),
+    ("server error", "A blog › Error", "There has been a critical error on this website. Learn more." + _FOOT),
+    (
+        "server error",
+        "500 Internal Server Error",
+        "The server encountered an internal error or misconfiguration and was unable to complete your request." + _FOOT,
+    ),
+    (
+        "error report",
+        "500 Internal Server Error",
+        "Fatal error: Uncaught Exception in /var/www/html/index.php:12 Stack trace: " + "#0 {main} thrown " * 90,
+    ),
+    (
+        "error report",
+        "A shop",
+        "PHP Fatal error: Uncaught Error: Call to undefined function f() in /var/www/html/a.php:3\nStack trace:\n"
+        "#0 /var/www/html/b.php(7): g()\n#1 {main}\n thrown in /var/www/html/a.php on line 3",
+    ),
+    (
+        "error report",
+        "Internal Server Error",
+        "Traceback (most recent call last):\n" + 'File "/srv/a.py", line 1\n' * 70,
+    ),
+    (
+        "error report",
+        "Whitelabel Error Page",
+        "This application has no explicit mapping for /error" + "\nat a.B.c" * 200,
+    ),
+    (
+        "error report",
+        "KeyError: 'x' // Werkzeug Debugger",
+        "KeyError\n\n```\nTraceback (most recent call last)\n```\n" + _ARTICLE * 8,
+    ),
     ("maintenance", "Wiki", "We are currently undergoing scheduled maintenance. Please check back soon."),
     ("maintenance", "Site maintenance", "We'll be back soon!" + _FOOT),
     ("unsupported browser", "Tracker", "This version of your browser is not supported.\n\nTry upgrading."),
@@ -110,6 +159,12 @@ _PAGES = [
     ("bot check", "验证", "请完成下方验证后继续操作"),
     ("rate limit", "提示", "您的访问过于频繁，请稍后再试。"),
     ("login wall", "登录 - 某论坛", "您需要登录后才可以查看本帖内容。没有账号？立即注册"),
+    (
+        "login wall",
+        "用户登录 - 文档中心",
+        "欢迎回来\n\n手机号/邮箱\n\n密码\n\n记住我 忘记密码？\n\n还没有账号？立即注册" + "页脚" * 60,
+    ),
+    ("login wall", "文档中心", "用户名\n\n密码\n\n忘记密码？" + "页脚" * 60),
     ("login wall", "知识社区", "登录后即可查看全部内容"),
     ("consent wall", "某站", "本网站使用 Cookie 以改善您的体验。"),
     ("paywall", "某教程第五章", "先看目录。\n\n本文为付费专栏文章，订阅后可阅读。"),
@@ -126,6 +181,8 @@ _PAGES = [
     ("bot check", "Один момент…", "Проверяем, что вы человек. Это может занять несколько секунд."),
     ("rate limit", "Ошибка", "Слишком много запросов. Повторите попытку позже."),
     ("login wall", "Вход на форум", "Для просмотра этой темы необходимо войти на сайт.\n\nИмя\n\nПароль"),
+    ("login wall", "Вход — Документация", "Эл. ящик\n\nE-mail\n\nПароль\n\nНет аккаунта? Создайте его." + _FOOT),
+    ("login wall", "Документация", "Логин или e-mail\n\nПароль\n\nЗапомнить меня\n\nЗабыли пароль?" + _FOOT),
     ("login wall", "Форум", "Пожалуйста, авторизуйтесь, чтобы увидеть это сообщение."),
     ("consent wall", "Сайт", "Этот сайт использует файлы cookie."),
     ("paywall", "Как мы писали базу данных", "Сначала был файл.\n\nОформите подписку, чтобы дочитать статью."),
@@ -188,6 +245,38 @@ _HARD = [
     ("Coming soon: version 5", "Version 5 will have pattern matching, and the old parser is removed. " + _ARTICLE),
     ("Robots.txt: too many requests from bots", "Crawlers send too many requests. " + _ARTICLE),
     ("Is it human or robot? A classifier", _ARTICLE),
+    # Errors that somebody asks about, or explains.
+    (
+        "php - Fatal error: Uncaught Exception - Q&A",
+        "Fatal error: Uncaught Exception in /var/www/html/index.php:12. Stack trace below. What is wrong here?",
+    ),
+    ("python - Internal Server Error - Q&A", "I get this. Traceback (most recent call last): File a.py. " + _ARTICLE),
+    (
+        "TypeError at /accounts/login/ - Q&A",
+        "My view fails.\n\n```\nTraceback (most recent call last)\n```\n" + _ARTICLE,
+    ),
+    ("Whitelabel Error Page", "Spring Boot shows it when no handler is found. It says that " + _ARTICLE),
+    ("Error", "Error: the base of all errors. It has a message and a stack. " + _ARTICLE),
+    ("Error - JavaScript | Reference", "Error objects are thrown when runtime errors occur. " + _ARTICLE),
+    ("Server Error in '/' Application - how to see more", "Set customErrors to Off. " + _ARTICLE),
+    ("Stack traces", "Stack trace: the calls that led to an error. " + _ARTICLE),
+    # Forms and lists of files that somebody explains.
+    ("Sign in to the dashboard", "Log in to your account, open Settings, and choose API keys. " + _ARTICLE),
+    (
+        "Login form - UI kit",
+        "Email, password and a button make a form. A link for a password that is lost. " + _ARTICLE,
+    ),
+    (
+        "Sign in with Google - Guide",
+        "Sign in with Google lets users of your site use the account they have. " + _ARTICLE,
+    ),
+    ("POST /login", "Email\n\nPassword\n\nBoth are strings, and both are required. " + _ARTICLE),
+    (
+        "Index of /",
+        "The server lists a folder when it has no index.html in it. Turn it off with Options. " + _ARTICLE * 2,
+    ),
+    ("http.server", "Directory listing for / is what it shows. Name, size and date are not. " + _ARTICLE),
+    ("Endpoints - /users", "Name\n\nSize\n\nThe size is in bytes. " + _ARTICLE),
     # Short texts of manuals.
     ("page_exists", "Returns True if the page exists. Raises NotFound if the page is not found in the cache."),
     ("File not found handling", "open() raises FileNotFoundError where the file does not exist."),
@@ -201,7 +290,9 @@ _HARD = [
     ("登录接口 - 接口文档", "登录接口接收用户名和密码，返回令牌。令牌有效期为两小时，过期后需要重新获取。"),
     ("滑块验证的原理", "请拖动滑块完成验证，这句话大家都见过。" + "本文说明它在前端和后端分别是怎样实现的。" * 15),
     ("网站维护模式的实现", "维护模式会让所有请求返回状态码503。" + "下面给出配置的例子和需要注意的地方。" * 10),
+    ("登录表单的设计", "用户名、密码和按钮组成表单。" + "本文说明每个部分应该怎样写。" * 20),
     # Russian
+    ("Форма входа", "Логин и пароль передаются в теле запроса. " + "Ниже описаны поля и ошибки. " * 10),
     (
         "Страница 404 в Django",
         "Если страница не найдена, сервер возвращает код 404. " + "Ниже описана настройка своего шаблона. " * 10,
@@ -293,6 +384,87 @@ def test_whole_pages(page, reason):
     assert (cleaned.status, cleaned.reason) == ("rejected", reason)
 
 
+_FILES = [f"archive-{number}.tar.gz" for number in range(60)]
+_SERVED_LISTS = {
+    "python": "<title>Directory listing for /</title><h1>Directory listing for /</h1><hr><ul>\n"
+    + "".join(f'<li><a href="{file}">{file}</a></li>\n' for file in _FILES),
+    "python, items not closed": "<title>Directory listing for /</title><ul>\n"
+    + "".join(f'<li><a href="{file}">{file}</a>\n' for file in _FILES),
+    "apache in pre": "<title>Index of /</title><h1>Index of /</h1><pre>Name          Last modified  Size <hr>"
+    + "".join(f'<img src="/i.gif"> <a href="{file}">{file}</a>   2024-01-02 03:04  1.2M  \n' for file in _FILES),
+    "apache in a table": "<title>Index of /</title><h1>Index of /</h1><table><tr><th>Name</th><th>Size</th></tr>"
+    + "".join(
+        f'<tr><td><a href="{file}">{file}</a></td><td align="right">2024-01-02 03:04  </td><td>1.2M</td></tr>'
+        for file in _FILES
+    ),
+    "apache, names cut": '<title>Index of /my files/a</title><pre><a href="?C=N;O=D">Name</a>\n'
+    + "".join(f'<a href="{file}">{file[:8]}..&gt;</a>\n' for file in _FILES),
+    "lighttpd": '<title>Index of /pub/</title><table summary="Directory Listing"><tr><th>Name</th>'
+    "<th>Last Modified</th></tr>"
+    + "".join(
+        f'<tr><td class="n"><a href="{file}">{file}</a></td><td>2024-Jan-02 03:04:05</td></tr>' for file in _FILES
+    ),
+    "iis": "<title>e.example - /pub/</title><H1>e.example - /pub/</H1><hr><pre>"
+    + "".join(f' 1/2/2024  3:04 AM      1234 <A HREF="/pub/{file}">{file}</A><br>' for file in _FILES),
+    "caddy": '<title>/pub/</title><div id="summary"></div><table aria-describedby="summary"><thead><tr><th></th><th>'
+    '<a href="?sort=name&order=desc">Name</a></th></tr></thead>'
+    + "".join(
+        f'<tr class="file"><td><a href="./{file}"><span>{file}</span></a></td><td>1 MB</td></tr>' for file in _FILES
+    ),
+    "tomcat": "<title>Directory Listing For [/pub/]</title><h1>Directory Listing For [/pub/]</h1><table>"
+    + "".join(f'<tr><td><a href="/pub/{file}"><tt>{file}</tt></a></td><td>1.0 kb</td></tr>' for file in _FILES[:10])
+    + '<tr><td><a href="/">../</a></td></tr>',
+}
+
+
+@pytest.mark.parametrize("server", _SERVED_LISTS)
+def test_lists_of_files_are_known_whichever_server_made_them(server):
+    page = f"<!DOCTYPE html><html>{_SERVED_LISTS[server]}</html>".encode()
+    cleaned = clean_page(page, "text/html", "https://e.example/", _OPTIONS)
+    assert (cleaned.status, cleaned.reason.partition(":")[0]) == ("rejected", "directory listing")
+
+
+def test_the_list_of_a_go_server_is_nothing_but_links():
+    links = "".join(f'<a href="{file}">{file}</a>\n' for file in _FILES)
+    head = '<!doctype html>\n<meta name="viewport" content="width=device-width">\n'
+    page = clean_page(f"{head}<pre>\n{links}</pre>\n".encode(), "text/html", "", _OPTIONS)
+    assert (page.status, page.reason) == ("rejected", "directory listing: by its markup")
+    article = f"{head}<title>Parts</title><p>{_ARTICLE * 3}</p><pre>{links}</pre>"
+    assert clean_page(article.encode(), "text/html", "", _OPTIONS).status == "ok"
+
+
+_TRACE = "".join(f"&nbsp; &nbsp;at Layer.handle (/srv/app/node_modules/express/router.js:{n}:5)<br>" for n in range(20))
+_ERROR_PAGES = {
+    "php": "<title>500 Internal Server Error</title><br><b>Fatal error</b>:  Uncaught Exception: no in "
+    "/var/www/html/index.php:12\nStack trace:\n#0 {main}\n thrown in <b>/var/www/html/index.php</b> on line <b>12</b>"
+    + "<p>Please tell the administrator of this server what you did before it came to this.</p>",
+    "express": f"<title>Error</title><pre>TypeError: x is no function<br> {_TRACE}</pre>",
+    "django": "<title>OperationalError at /accounts/</title><pre>no such table</pre>"
+    + '<table><tr><th>Request Method:</th><td>GET</td></tr></table><div id="traceback"><h2>Traceback</h2>'
+    + "<pre>File /srv/a.py, line 1, in f</pre>" * 60
+    + "</div>",
+    "rails": "<title>Action Controller: Exception caught</title><h1>RuntimeError in X#index</h1>"
+    + "<p>Extracted source (around line <b>#5</b>):</p>"
+    + "<pre>def index\n  raise 'no'\nend</pre>" * 20,
+    "tomcat": "<title>HTTP Status 500 – Internal Server Error</title><h1>HTTP Status 500 – Internal Server Error</h1>"
+    "<hr><p><b>Type</b> Exception Report</p><p><b>Message</b> no</p><p><b>Exception</b></p><pre>java.lang.Error: no\n"
+    + "\tat org.apache.catalina.core.Filter.doFilter(Filter.java:166)\n" * 60
+    + "</pre>",
+    "asp.net": "<title>Runtime Error</title><h1>Server Error in '/' Application.<hr></h1><h2><i>Runtime Error</i></h2>"
+    "<b>Description: </b>An application error occurred on the server. The current custom error settings prevent the "
+    f"details from being viewed.<pre>{'&lt;customErrors mode=Off/&gt;' * 20}</pre><p>{_ARTICLE * 6}</p>",
+    "spring": "<h1>Whitelabel Error Page</h1><p>This application has no explicit mapping for /error, so you are seeing "
+    f"this as a fallback.</p><div>There was an unexpected error</div><div>{'at a.B.c(B.java:1) ' * 90}</div>",
+}
+
+
+@pytest.mark.parametrize("framework", _ERROR_PAGES)
+def test_errors_in_place_of_a_page_are_known_whatever_reports_them(framework):
+    page = f"<!DOCTYPE html><html>{_ERROR_PAGES[framework]}</html>".encode()
+    cleaned = clean_page(page, "text/html", "https://e.example/", _OPTIONS)
+    assert (cleaned.status, cleaned.reason.partition(":")[0]) == ("rejected", "error report"), cleaned
+
+
 def test_plain_text_is_looked_at_too():
     page = clean_page(b"404: Not Found", "text/plain", "https://raw.example/a.txt", _OPTIONS)
     assert (page.status, page.reason) == ("rejected", "page not found: 404 not found")
@@ -301,6 +473,22 @@ def test_plain_text_is_looked_at_too():
 @pytest.mark.parametrize("text", ["a. " * 60_000, "name " * 40_000, "\n* " * 60_000, "the page " * 20_000])
 def test_long_texts_take_no_time_at_all(text):
     assert no_reference(["Index of /x"], text) == ""
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        '<a href="x.y">z',
+        '<a href="a/',
+        "<pre>",
+        "</a> ",
+        '<table aria-describedby="summary">',
+        "<li><a href=",
+        "1:1 am ",
+    ],
+)
+def test_long_markup_takes_no_time_at_all(part):
+    assert no_reference(["Notes"], "", part * 20_000) == ""
 
 
 @pytest.mark.skipif(not _REFERENCES.is_file(), reason="the collected references are not here")

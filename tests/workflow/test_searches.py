@@ -35,3 +35,24 @@ def test_evidence_whose_search_failed_is_searched_for_by_the_next_run(fresh):
         third = fresh.run("--until", "evidence")
         assert (third.code, third.rules) == (0, {})
         assert internet.asked.total() == fresh.endpoint.count == 0
+
+
+@pytest.mark.slow
+def test_the_last_lines_count_what_failed_in_this_run_where_it_makes_no_funnel(fresh):
+    with Internet() as internet:
+        fresh.config |= {"search": internet.searxng(results=4), "fetch": internet.fetch(retries=0)}
+        internet.pages["/search"] = (200, "application/json", SILENT)
+        results = fresh.folder / "results"
+        results.mkdir()
+        (results / "funnel.csv").write_text("stage,status,reason,rows_in,rows_out\nqueries,failed,of old,4,4\n")
+        first = fresh.run("--until", "clean")
+        assert first.code == 0, first.output
+        count = len(fresh.table("search"))
+        assert f"FAILED  search: {count} of {count} rows: none of SearXNG's engines answered" in first.output
+        assert "asked again by the next run (search): give the same command" in first.output
+        assert not [word for word in ("of old", "--forcerun", "Benchmark: ") if word in first.output]
+
+        del internet.pages["/search"]
+        second = fresh.run("--until", "clean")
+        assert second.code == 0, second.output
+        assert "FAILED" not in second.output

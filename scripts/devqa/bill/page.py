@@ -118,7 +118,8 @@ def _notes(costs: Sequence[Cost], dialogues: Dialogues, config: Mapping[str, Any
             yield f"{basis}: {_MEANINGS[basis].format(count=dialogues.count)}"
     sent, most = sum(cost.sent for cost in costs), sum(cost.most for cost in costs)
     if bases != {"exact"}:
-        yield f"At most {_count(most)} requests will be sent, if every row passes. The low end has only what is exact."
+        yield f"At most {_count(most)} requests will be sent, if every row passes."
+        yield "The low end has only what is certain to be sent."
     if not dialogues.read:
         yield "The dialogues are too many to be read for a bill: their number is that of the records."
     yield from _models(costs, config)

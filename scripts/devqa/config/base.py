@@ -1,6 +1,7 @@
 """What all configuration models share."""
 
 import re
+from functools import partial
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -15,11 +16,24 @@ def _variable(name: str) -> str:
     return name
 
 
-def _address(text: str) -> str:
-    if "@" in urlsplit(text).netloc:
+def service_address(text: str, example: str) -> str:
+    """`text`, if requests can be sent to it.
+
+    Args:
+        example: an address for the message.
+
+    Raises:
+        ValueError: it is no address, or holds a name or a password.
+    """
+    if re.search(r"//[^/?#]*@", text):
         raise ValueError("it holds a name or a password, which would be shown: use api_key_env")
-    if not is_address(text):
-        raise ValueError("this is no address such as http://localhost:8000/v1")
+    try:
+        # A port that is no number shows only when it is asked for.
+        good = is_address(text) and urlsplit(text).port != 0
+    except ValueError:
+        good = False
+    if not good:
+        raise ValueError(f"this is no address such as {example}")
     return text
 
 
@@ -27,7 +41,7 @@ def _address(text: str) -> str:
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 # The name of an environment variable, and the address of a service.
 Variable = Annotated[str, AfterValidator(_variable)]
-Address = Annotated[str, AfterValidator(_address)]
+Address = Annotated[str, AfterValidator(partial(service_address, example="http://localhost:8000/v1"))]
 
 
 class Section(BaseModel):

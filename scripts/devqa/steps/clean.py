@@ -5,6 +5,7 @@ from contextlib import closing
 from itertools import groupby
 from typing import Any
 
+from devqa.errors import UserError
 from devqa.progress import Progress
 from devqa.steps.outcomes import failed, rejected
 from devqa.tables import Row, picked
@@ -21,7 +22,16 @@ def clean(pages: Sequence[Row], store: Store, options: Mapping[str, Any], worker
     `options` are those of the configuration's `clean` section. With `duplicate_similarity` among them, a page of a
     dialogue is rejected where a better ranked one has the same final address or a text that is at least so similar.
     Rows come as they are ready: in memory are the pages of one dialogue, and a few for each worker.
+
+    Raises:
+        UserError: the bytes of a page are no longer in the cache.
     """
+    lost = sum(not store.has_page(page["sha256"]) for page in pages)
+    if lost:
+        raise UserError(
+            f"the cache no longer holds the bytes of {lost} of {len(pages)} pages: fetch them again with "
+            "`--forcerun fetch`, or import a cache that has them (cache_import)"
+        )
     with Progress("cleaning pages", len(pages)) as progress, closing(_cleaned(pages, store, options, workers)) as rows:
         # A dialogue's pages stand together.
         for _, group in groupby(rows, key=lambda pair: pair[0]["dialogue_id"]):
@@ -55,7 +65,7 @@ def _row(page: Row, text: Cleaned | None) -> Row:
     if text is None:
         return {
             **row,
-            **failed("the page's bytes are no longer in the cache: delete its table under pages/ and run again"),
+            **failed("the page's bytes in the cache are damaged: run again with `--forcerun fetch`"),
         }
     return {
         **row,

@@ -137,7 +137,7 @@ def in_a_corpus(urls: Sequence[str], corpus: Iterable[Row], sources: Mapping[str
     for row in corpus:
         if row["url"] not in pages or row["status"] == "ok":
             pages[row["url"]] = row
-    if pages.keys().isdisjoint(urls):
+    if pages.keys().isdisjoint([*urls, *sources]):
         raise UserError(
             "search.corpus: it has none of the pages that the benchmark cites: name the engine or the corpus that "
             "the benchmark was built with"

@@ -1,5 +1,6 @@
 """search → pages: the bytes of every page found, kept so that cleaning them differently fetches nothing again."""
 
+import random
 import threading
 from collections.abc import Sequence
 
@@ -11,10 +12,11 @@ from devqa.web.fetching.addresses import host_of
 from devqa.web.fetching.fetched import Fetched, Fetcher
 from devqa.web.fetching.kept import forget
 from devqa.web.fetching.turns import in_turns
-from devqa.web.store import NotKept, Store
+from devqa.web.store import NotKept, Store, nothing_kept
 
 # So many hosts are not out of order at the same time.
 _HOSTS = 10
+_NOT_KEPT = "offline: the page is not in the cache"
 
 
 def fetch(searches: Sequence[Row], fetcher: Fetcher, store: Store, concurrency: int) -> list[Row]:
@@ -24,7 +26,7 @@ def fetch(searches: Sequence[Row], fetcher: Fetcher, store: Store, concurrency: 
     memory.
 
     Raises:
-        UserError: not one of many hosts could be reached.
+        UserError: not one of many hosts could be reached; or nothing may be sent, and not one page is in the cache.
     """
     found = [
         {"dialogue_id": row["dialogue_id"], "rank": hit["rank"], "url": hit["url"], "title": hit["title"]}
@@ -32,6 +34,9 @@ def fetch(searches: Sequence[Row], fetcher: Fetcher, store: Store, concurrency: 
         for hit in row["results"]
     ]
     urls = list(dict.fromkeys(page["url"] for page in found))
+    # Jobs that want the same pages of a host begin with different ones, and find those of the others kept when they
+    # come to them. In the same order, all of them would wait for each page in turn.
+    random.shuffle(urls)
     with Progress("fetching pages", len(urls)) as progress:
         desk = _Desk(fetcher, store, progress, 2 * concurrency)
         try:
@@ -42,6 +47,8 @@ def fetch(searches: Sequence[Row], fetcher: Fetcher, store: Store, concurrency: 
             for url in desk.unreached:
                 forget(store, url)
             raise
+    if found and all(account["reason"] == _NOT_KEPT for account in accounts.values()):
+        raise nothing_kept(len(accounts), "pages")
     return [{**page, **accounts[page["url"]]} for page in found]
 
 
@@ -68,7 +75,7 @@ class _Desk:
             page = self._fetcher.fetch(url)
         except NotKept:
             page = None
-        row = failed("offline: the page is not in the cache") if page is None else _account(page, self._store)
+        row = failed(_NOT_KEPT) if page is None else _account(page, self._store)
         with self._lock:
             self._progress.advance(failed=row["status"] == "failed", cached=page is None or page.reached is None)
             if page is not None and page.reached is not None:

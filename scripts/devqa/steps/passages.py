@@ -103,7 +103,9 @@ def _best(
 ) -> Row:
     candidates = [passage for row in references for passage in cuts.get(row["url"], [])]
     broken = [row["reason"] for row in references if row["status"] == "failed"]
-    fault = fault or (f"a page could not be read: {broken[0]}" if broken else "")
+    # What is offline comes first in a reason: it has a remedy of its own.
+    offline = [reason for reason in broken if reason.startswith("offline")]
+    fault = fault or (offline[0] if offline else f"a page could not be read: {broken[0]}" if broken else "")
     found = rank(question, candidates, passages)
     verdict = OK if found else failed(fault) if fault else rejected("no passage was found for the question")
     return {"passages": found, **verdict}

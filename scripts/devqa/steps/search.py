@@ -9,7 +9,9 @@ from devqa.tables import Row, picked
 from devqa.usage import searched
 from devqa.web.engines.base import Engine, Hit, SearchFailed
 from devqa.web.merging import merge
-from devqa.web.store import NotKept
+from devqa.web.store import NotKept, nothing_kept
+
+_OFFLINE = "offline"
 
 
 def search(queries: Sequence[Row], engine: Engine, results: int, concurrency: int) -> list[Row]:
@@ -21,7 +23,8 @@ def search(queries: Sequence[Row], engine: Engine, results: int, concurrency: in
     kept, so that the next run asks only for what is missing.
 
     Raises:
-        UserError: the engine needs setting up, its quota is exhausted, or the budget is reached.
+        UserError: the engine needs setting up, its quota is exhausted, the budget is reached, or nothing may be sent
+            and the cache holds no answer at all.
     """
     queries = sorted(queries, key=lambda row: row["dialogue_id"])
     stopped = threading.Event()
@@ -37,7 +40,10 @@ def search(queries: Sequence[Row], engine: Engine, results: int, concurrency: in
             raise
 
     with ThreadPoolExecutor(concurrency) as pool:
-        return list(pool.map(searched_for, queries))
+        rows = list(pool.map(searched_for, queries))
+    if rows and all(row["reason"].startswith(_OFFLINE) for row in rows):
+        raise nothing_kept(len(rows), "dialogues' searches")
+    return rows
 
 
 def _row(row: Row, engine: Engine, results: int) -> Row:
@@ -52,7 +58,7 @@ def _row(row: Row, engine: Engine, results: int) -> Row:
     except SearchFailed as error:
         lists, outcome = [], failed(str(error))
     except NotKept as error:
-        lists, outcome = [], failed(f"offline: the cache holds no answer to {error}")
+        lists, outcome = [], failed(f"{_OFFLINE}: the cache holds no answer to {error}")
     hits = [
         {"rank": rank, "url": hit.url, "title": hit.title, "snippet": hit.snippet}
         for rank, hit in enumerate(merge(lists, results), 1)

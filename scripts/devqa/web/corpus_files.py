@@ -20,7 +20,7 @@ TYPES = {
 
 
 def corpus_files(path: str | os.PathLike) -> list[str]:
-    """The files that make up the corpus at `path`: all pages below a folder, sorted, or a Parquet file itself.
+    """The files that make up the corpus at `path`: all pages below a folder but hidden ones, sorted, or a Parquet file.
 
     Raises:
         UserError: there is nothing at `path`, or nothing that can be a page.
@@ -32,7 +32,13 @@ def corpus_files(path: str | os.PathLike) -> list[str]:
         return [str(root)]
     if not root.is_dir():
         raise UserError(f"there is no {path}: name a folder of pages or a .parquet file")
-    files = sorted(str(file) for file in root.rglob("*") if file.suffix.lower() in TYPES and file.is_file())
+    # Hidden folders are no pages: .git, .cache.
+    pages = (file for file in root.rglob("*") if not _is_hidden(file.relative_to(root)))
+    files = sorted(str(file) for file in pages if file.suffix.lower() in TYPES and file.is_file())
     if not files:
         raise UserError(f"{path} holds no pages: put {', '.join(TYPES)} files there")
     return files
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)

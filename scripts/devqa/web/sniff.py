@@ -28,9 +28,15 @@ _SIGNATURES = (
     (b"\xd0\xcf\x11\xe0", "office document"),
     (b"{\\rtf", "office document"),
 )
+# Comments and a declaration may stand before it.
+_COMMENTS = r"(?:\s|<!--(?:[^-]|-(?!->))*+-->|<\?xml[^<>]*+>)*+"
+BEGINS_AS_HTML = re.compile(rf"{_COMMENTS}<(?:!doctype\s+html|html|head|body)[\s>]", re.IGNORECASE)
 # These begin with letters, so a text may too: only with a NUL byte nearby are they what they seem.
 _LETTERS_ONLY = {b"RIFF", b"OggS", b"ID3", b"BZh"}
 _HEAD = 1024
+# A stray NUL is no letter, and browsers drop it. Text in UTF-16 has one in each letter.
+_MOST_STRAY_NULS = 10
+_UTF_8_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _WIDE_BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _PDF = b"%PDF-"
 
@@ -56,16 +62,25 @@ _TEXT_FILES = re.compile(
 
 
 def unwanted(content: bytes) -> str | None:
-    """Why `content` can't be a page of text (`not text: image`), or None where it may be one, or a PDF."""
+    """Why `content` can't be a page of text (`not text: image`), or None where it may be one, or a PDF.
+
+    The first bytes decide. NULs mean binary data, but for up to ten of them in the first 1,024 bytes of what begins as
+    HTML.
+    """
     head = content[:_HEAD]
     if head.startswith(_PDF):
         return None
     for signature, kind in _SIGNATURES:
         if head.startswith(signature) and (signature not in _LETTERS_ONLY or b"\x00" in head):
             return f"not text: {kind}"
-    if b"\x00" in head and not head.startswith(_WIDE_BYTE_ORDER_MARKS):
+    if b"\x00" in head and not head.startswith(_WIDE_BYTE_ORDER_MARKS) and not _is_html_with_stray_nuls(head):
         return "not text: executable" if head.startswith(b"MZ") else "not text: binary data"
     return None
+
+
+def _is_html_with_stray_nuls(head: bytes) -> bool:
+    text = head.removeprefix(_UTF_8_BYTE_ORDER_MARK).replace(b"\x00", b"").decode("latin-1")
+    return head.count(0) <= _MOST_STRAY_NULS and bool(BEGINS_AS_HTML.match(text))
 
 
 def unwanted_type(content_type: str, url: str) -> str | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import zstandard
 
+from devqa.errors import UserError
 from devqa.files import content, replacing
 
 log = logging.getLogger(__name__)
@@ -15,6 +16,14 @@ log = logging.getLogger(__name__)
 
 class NotKept(Exception):
     """What is asked for is not in the store, and nothing may be sent for it."""
+
+
+def nothing_kept(count: int, what: str) -> UserError:
+    """What there is to say where the cache holds not one of `count` things that a job can't do without."""
+    return UserError(
+        f"offline: the cache holds not one of {count} {what}: name the folder that does (cache_dir), import one "
+        "(cache_import), or set offline to false"
+    )
 
 
 class Store:
@@ -59,9 +68,13 @@ class Store:
         What is there is not read to see whether it is sound (who finds it damaged removes it); `anew`: it is replaced.
         """
         sha256 = hashlib.sha256(content).hexdigest()
-        if anew or not self._path(f"page:{sha256}").exists():
+        if anew or not self.has_page(sha256):
             self.put(f"page:{sha256}", content)
         return sha256
+
+    def has_page(self, sha256: str) -> bool:
+        """Is a page kept? Whether it is sound shows when it is read."""
+        return self._path(f"page:{sha256}").exists()
 
     def get_page(self, sha256: str) -> bytes | None:
         """The raw content of a page by its SHA-256; None where it is not kept."""

@@ -43,9 +43,9 @@ _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})(.*)$", re.MULTILINE)
 class Cleaned:
     """A page as text: `status` is `ok`, `rejected` (no reference) or `failed` (could not be read), with its `reason`.
 
-    `language` is ISO 639-1, "" where it is not clear; `extractor` says what found the content: goose3, trafilatura,
-    resiliparse, or how it was read that needs no finding (pdf, text, source); `license` is the address or name of the
-    licence that the page states, "" where it states none.
+    `language` is ISO 639-1, "" where it is not clear; `extractor` says what decided on the content: goose3, vote,
+    trafilatura, resiliparse, or how it was read that needs no finding (pdf, text, source); `license` is the address or
+    name of the licence that the page states, "" where it states none.
     """
 
     title: str
@@ -158,7 +158,8 @@ def _read(content: bytes, content_type: str, url: str, options: dict[str, Any]) 
         return _lost("rejected", reason)
     text = decode(content, content_type)
     if is_html(text, content_type, url):
-        return _clean_html(text, url, options)
+        # As browsers do; within a word a space in its place would make two of it.
+        return _clean_html(text.replace("\0", ""), url, options)
     document = read_text(text, content_type, url)
     if language_of(content_type, url):
         return _judged(document, "source", options)
@@ -178,7 +179,7 @@ def _clean_html(text: str, url: str, options: dict[str, Any]) -> Cleaned:
     small = len(stripped) <= options["max_bytes"] and stripped.count("<") <= 2 * options["max_tags"]
     main, extractor = main_content(root, small)
     if extractor != "goose3":
-        log.debug("%s: goose3 left too little, %s took its place", url, extractor)
+        log.debug("%s: content by %s", url, extractor)
     reason = no_reference(titles, main, text)
     if not reason and len(main) < options["min_characters"]:
         # What says what it is may be no main content.

@@ -4,13 +4,13 @@ import re
 from dataclasses import dataclass
 
 from devqa.web.cleaning.filetypes import file_name, kind, language_of, suffix
+from devqa.web.sniff import BEGINS_AS_HTML
 
 _MARKDOWN_TYPES = {"text/markdown", "text/x-markdown", "text/x-web-markdown"}
 _MARKDOWN_SUFFIXES = {".md", ".markdown", ".mdown", ".mkd", ".mdx", ".rmd", ".qmd"}
 
 _HEAD = 5_000
 _COMMENTS = r"(?:\s|<!--(?:[^-]|-(?!->))*+-->|<\?xml[^<>]*+>)*+"
-_BEGINS_AS_HTML = re.compile(rf"{_COMMENTS}<(?:!doctype\s+html|html|head|body)[\s>]", re.IGNORECASE)
 _BEGINS_AS_FEED = re.compile(r"<(rss|feed|rdf:rdf|urlset|sitemapindex)[\s>]", re.IGNORECASE)
 _BEGINS_AS_SVG = re.compile(rf"{_COMMENTS}(?:<!doctype\s+svg[^<>]*>\s*)?<svg[\s>]", re.IGNORECASE)
 _BEGINS_AS_MARKDOWN = re.compile(r"\s*(?:#{1,6} \S|---\n)")
@@ -57,7 +57,7 @@ def is_html(text: str, content_type: str, url: str) -> bool:
     if declared in _MARKDOWN_TYPES:
         return False
     head = text[:_HEAD]
-    if _BEGINS_AS_HTML.match(head):
+    if BEGINS_AS_HTML.match(head):
         return True
     if "html" in declared:
         is_markdown = _BEGINS_AS_MARKDOWN.match(head) and not _DOCUMENT_TAG.search(head)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from devqa.web.cleaning import signs_blanks, signs_walls
+from devqa.web.cleaning import signs_blanks, signs_servers, signs_walls
 
 # Up to how many characters of main text two signs of a kind count that stand in different places.
 _TOGETHER = {
@@ -24,11 +24,14 @@ _TOGETHER = {
     "empty application": 300,
     "server's default page": 6_000,
     "server error": 1_000,
+    "error report": 20_000,
     "maintenance": 1_000,
     "unsupported browser": 1_000,
     "redirection": 500,
     "directory listing": 200_000,
 }
+# Lists of files and traces stand in <pre>, so a block of code says nothing against these.
+_WITH_CODE = frozenset(("directory listing", "error report"))
 # What the signs' braces stand for.
 _PAGE = "(?:page|file|url|document|article|topic|post|thread|content|resource|address)"
 _PAGINA = "(?:страниц[аы]|файл|документ|стать[яи]|тема|запись|материал|адрес)"
@@ -38,6 +41,21 @@ _PARTS = {
     "{the page}": rf"(?:the|this|that) (?:requested )?{_PAGE}\b[^.!?]{{0,60}}",
     "{pagina}": _PAGINA,
     "{the pagina}": rf"(?:\w+ ){{0,2}}{_PAGINA}[^.!?]{{0,60}}",
+    # Forms: who it is, what stands between a password and the next word, and that.
+    "{email}": r"(?:(?:work |your |business )?e-?mail(?: address)?|user ?name|login|phone(?: number)?| or |[/*:])+",
+    "{почта}": r"(?:логин|e-?mail|(?:электронная )?почта|имя пользователя|(?:номер )?телефона?| или |[/*:])+",
+    "{账号}": "(?:手机号码?|用户名|邮箱|账号|帐号|[/或])+",
+    "{between}": r"(?:(?:(?:show|hide|показать|скрыть)(?: (?:password|пароль))?|(?:sign|log) ?in|войти)\W{1,9})?",
+    "{forgotten}": r"(?:remember me|keep me|stay (?:signed|logged)|forgot(?:ten)?\b|lost your|reset your)",
+    # Reports of errors have headings before them alone.
+    "{no prose}": r"\A(?:#{1,6} .{0,300}\s+|```\w*\s+){0,4}\W{0,9}",
+    "{sort of}": "(?:application|runtime|fatal|unexpected|unhandled|uncaught|system)",
+    "{php place}": r"\.php(?:\(\d+\)|:\d+| on line \d+)",
+    "{a link}": """<a href="[^"<>]{1,300}">[^<>]{1,300}</a>""",
+    # A file's link is called as its address ends.
+    "{a file}": (
+        r"""<a href="(?:[^"<>]{0,200}/)?(?P<file>[^"<>/]{1,100}(?:/|\.\w{1,10}))"[^<>]{0,100}>\s?(?P=file)</a>"""
+    ),
     "{yemian}": "(?:页面|网页|文章|内容|帖子|文件|主题|资源)",
 }
 _POLITE = (
@@ -70,12 +88,13 @@ def no_reference(titles: Iterable[str], text: str, markup: str = "") -> str:
 
     Args:
         titles: the page's title and its main headings.
-        text: its main content. Fenced code means that it is one.
+        text: its main content. Fenced code means that it is one, but for lists of files and reports of errors.
         markup: its HTML with all scripts, of which the first 200,000 characters are looked at.
     """
     # A Chinese character says as much as two letters at least.
     size = len(text) + len(_HAN.findall(text[:_HEAD_CHARACTERS]))
-    signs = [sign for sign in _signs() if size <= _TOGETHER[sign.kind] and ("```" not in text or _is_list(sign))]
+    has_code = "```" in text
+    signs = [sign for sign in _signs() if size <= _TOGETHER[sign.kind] and (not has_code or sign.kind in _WITH_CODE)]
     if not signs:
         return ""
     places = {
@@ -104,10 +123,6 @@ def _found(sign: _Sign, parts: list[str]) -> str | None:
     return None
 
 
-def _is_list(sign: _Sign) -> bool:
-    return sign.kind == "directory listing"
-
-
 def _plain(text: str) -> str:
     return _SPACES.sub(" ", text.translate(_PLAIN)).lower()
 
@@ -122,7 +137,7 @@ def _title_parts(titles: Iterable[str]) -> list[str]:
 @cache
 def _signs() -> tuple[_Sign, ...]:
     signs = []
-    for kind, place, longest, block in (*signs_walls.SIGNS, *signs_blanks.SIGNS):
+    for kind, place, longest, block in (*signs_walls.SIGNS, *signs_blanks.SIGNS, *signs_servers.SIGNS):
         pattern = "|".join(line.strip() for line in block.strip().splitlines())
         for name, meaning in _PARTS.items():
             pattern = pattern.replace(name, meaning)

@@ -1,4 +1,4 @@
-"""What pages say where nothing is: soft 404s, parked domains, servers that nobody has set up; in three languages.
+"""What pages say where nothing is: soft 404s, parked domains, empty applications; in three languages.
 
 Each block holds one sign a line: a regular expression on text in lower case with plain quotes, е for ё and single
 spaces. Signs of place `title` are a whole part of a title or a heading; those of `text` begin a sentence of the main
@@ -123,76 +123,6 @@ SIGNS = (
         """,
     ),
     (
-        "server's default page",
-        "title",
-        4_000,
-        r"""
-        welcome to (?:nginx|openresty)(?: on .{1,30})?
-        apache2? (?:\w+ )?default page(?:: it works)?
-        iis windows(?: server)?
-        test page for the (?:nginx|apache) http server(?: on .{1,40})?
-        (?:http server|powered by .{1,30}|centos|fedora|red hat)(?: linux)? test page
-        caddy works
-        default (?:web site|plesk|parallels plesk) page
-        apache tomcat/[\d.]+
-        欢迎使用 ?nginx
-        恭喜，?站点创建成功
-        没有找到站点
-        добро пожаловать в nginx
-        """,
-    ),
-    ("server's default page", "title", 150, "it works"),
-    (
-        "server's default page",
-        "text",
-        500,
-        r"""
-        if you see this page, the (?:nginx|openresty) web server is successfully installed
-        this is the default (?:welcome page|web page for this server|web site page)
-        this page is used to test the proper operation of the
-        the web server software is running but no content has been added
-        if you're seeing this, you've successfully installed tomcat
-        恭喜，? ?站点创建成功
-        您的请求在web服务器中没有找到对应的站点
-        если вы видите эту страницу, (?:значит )?(?:веб-)?сервер
-        """,
-    ),
-    (
-        "server error",
-        "title",
-        200,
-        r"""
-        (?:http )?(?:error )?50[0234][ :-]*(?:internal server error|bad gateway|service unavailable|gateway time-?out)?
-        internal server error
-        bad gateway
-        service (?:temporarily )?unavailable
-        gateway time-?out
-        (?:error establishing a )?database (?:connection|error)
-        something went wrong
-        (?:服务器)(?:内部)?错误
-        服务器开小差了?
-        系统(?:错误|繁忙)
-        (?:внутренняя )?ошибка сервера
-        сервис временно недоступен
-        """,
-    ),
-    (
-        "server error",
-        "text",
-        200,
-        r"""
-        something went (?:seriously )?wrong[.,]? (?:wait|please|try|we)
-        (?:an? )?(?:unexpected |internal |server |unknown )+error (?:has )?occurred
-        error establishing a database connection
-        the server (?:encountered an internal error|is temporarily unable)
-        application error: a client-side exception
-        服务器(?:开小差|内部错误|繁忙|出错)
-        系统(?:繁忙|错误|异常)，?请稍后
-        (?:произошла|внутренняя) (?:\w+ )?ошибка(?: сервера)?[.,!] (?:попробуйте|повторите|обновите|мы)
-        сервис временно недоступен
-        """,
-    ),
-    (
         "maintenance",
         "title",
         200,
@@ -269,34 +199,6 @@ SIGNS = (
         (?:you(?: are|'re) being |you will be )redirected
         (?:页面)?(?:正在|即将)(?:为您)?(?:跳转|重定向)
         если (?:вас не|перенаправление не)
-        """,
-    ),
-    (
-        "directory listing",
-        "title",
-        300,
-        r"""
-        index of /\S*
-        directory listing (?:for|of) /\S*
-        """,
-    ),
-    (
-        "directory listing",
-        "text",
-        0,
-        r"""
-        \[?(?:to )?parent directory\b
-        name\W+last modified
-        \.\./
-        """,
-    ),
-    (
-        "directory listing",
-        "markup",
-        0,
-        r"""
-        >\s*(?:parent directory|\[to parent directory\]|\.\./)\s*</a>
-        <li><a href="[^"<>]{1,200}">[^<>]{1,200}</a></li>\s{1,20}<li><a href="
         """,
     ),
 )

@@ -172,7 +172,8 @@ SIGNS = (
         300,
         r"""
         (?:sign|log)[ -]?in (?:or (?:sign up|register|create an account) )?to (?:continue|view|read|access|see)\b
-        log ?in to your account
+        (?:sign|log)[ -]?in to your (?:\w+ )?account to (?:continue|view|read|access|see|get|proceed)\b
+        (?:sign|log)[ -]?in to your (?:\w+ )?account\W*$
         you (?:must|need to|have to) (?:be (?:logged|signed) in|log ?in|sign in)\b
         (?:a )?login (?:is )?required
         this (?:page|content|site|group|forum) (?:is|requires) .{0,40}(?:(?:logged|signed)[ -]in|a login|to log in)
@@ -187,6 +188,33 @@ SIGNS = (
         (?:вам |вы )?(?:необходимо|нужно|должны|требуется) (?:войти|авториз\w+|зарегистрироваться)
         для (?:просмотра|доступа|продолжения)[^.]{0,60} (?:необходимо|нужно|требуется|войдите|авторизуйтесь)
         (?:доступн\w+|вид\w+) только (?:для )?(?:зарегистрированн|авторизованн)
+        """,
+    ),
+    # What the fields of a form are called, one after the other.
+    (
+        "login wall",
+        "text",
+        600,
+        r"""
+        {email}\W{1,9}password\W{1,9}{between}{forgotten}
+        {账号}\W{1,9}密码\W{1,9}(?:登[录陆]\W{1,9})?(?:记住(?:我|密码|登录)|忘记密码|(?:下次)?自动登[录陆]|找回密码|注册)
+        {почта}\W{1,9}пароль\W{1,9}{between}(?:запомнить|забыли|не помню|восстановить|чужой компьютер)
+        """,
+    ),
+    # Without a word on what is forgotten they may be a table of parameters.
+    (
+        "login wall",
+        "text",
+        0,
+        r"""
+        {email}[\s:*]{1,9}password\b
+        {账号}[\s:：*]{1,9}密码\b
+        {почта}[\s:*]{1,9}пароль\b
+        (?:sign|log)[ -]?in with (?:your )?(?:google|github|gitlab|microsoft|apple|facebook|sso|e-?mail)\W*$
+        (?:don't have an account|new to \w+)\?
+        (?:еще )?нет (?:аккаунта|учетной записи)\?
+        (?:войдите|вход|войти) в (?:свой |свою |ваш |вашу )?(?:аккаунт|учетную запись|личный кабинет)\W*$
+        (?:还没有|没有)(?:账号|帐号)[？?]
         """,
     ),
     ("login wall", "markup", 0, r"""<input[^<>]{0,200}type=["']?password"""),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from devqa.web.engines.base import Hit
+from devqa.web.engines.answers import hits, part
 from devqa.web.engines.online import Fault, OnlineEngine, Page, language_code
 from devqa.web.engines.sites import Bounds, either, hosts, none_of, whole_hosts
 
@@ -30,6 +30,7 @@ class BraveEngine(OnlineEngine):
     page_size = 20
     max_pages = 10
     bounds = Bounds(characters=400, words=50)
+    marks = {"query": dict, "web": dict, "mixed": dict}
 
     def asked(self, text: str, language: str, page: int) -> dict[str, Any]:
         code = language_code(language, _LANGUAGES, _NAMES)
@@ -54,10 +55,9 @@ class BraveEngine(OnlineEngine):
         # It knows hosts only: of a part of one the host is asked for, and nothing left out.
         return either(hosts(self.sites.include)), none_of(whole_hosts(self.sites.exclude), "NOT ")
 
-    def read(self, answer: Any) -> Page:
-        found = (answer.get("web") or {}).get("results") or []
-        hits = [Hit(each["url"], str(each.get("title") or ""), str(each.get("description") or "")) for each in found]
-        return Page(hits, answer["query"].get("more_results_available") is not False)
+    def read(self, answer: Mapping[str, Any]) -> Page:
+        found = hits(part(answer, "web").get("results"), "url", "description")
+        return Page(found, part(answer, "query").get("more_results_available") is not False)
 
     def message(self, answer: Any) -> str:
         return _error(answer).get("detail", "")

@@ -1,9 +1,10 @@
 """Google's Custom Search JSON API."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
-from devqa.web.engines.base import Hit
+from devqa.web.engines.answers import hits, part
 from devqa.web.engines.online import Fault, OnlineEngine, Page, language_code
 from devqa.web.engines.sites import Bounds
 
@@ -37,6 +38,7 @@ class GoogleEngine(OnlineEngine):
     max_pages = 10
     # Google looks at 32 words, and a request has 2,048 characters, of which a Chinese one takes nine.
     bounds = Bounds(characters=200, words=32)
+    marks = {"queries": dict, "items": list, "searchInformation": dict}
     hint = "mend search.engine_id or search.url"
 
     def __init__(self, engine_id: str, *arguments: Any, **options: Any):
@@ -56,12 +58,8 @@ class GoogleEngine(OnlineEngine):
     def headers(self, key: str) -> dict[str, str]:
         return {"X-goog-api-key": key}
 
-    def read(self, answer: Any) -> Page:
-        hits = [
-            Hit(each["link"], str(each.get("title") or ""), str(each.get("snippet") or ""))
-            for each in answer.get("items") or []
-        ]
-        return Page(hits, "nextPage" in answer["queries"])
+    def read(self, answer: Mapping[str, Any]) -> Page:
+        return Page(hits(answer.get("items"), "link", "snippet"), "nextPage" in part(answer, "queries"))
 
     def message(self, answer: Any) -> str:
         return answer["error"]["message"]

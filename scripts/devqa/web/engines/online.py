@@ -15,6 +15,7 @@ import orjson
 
 from devqa.errors import UserError
 from devqa.llm.access import Secret, is_address
+from devqa.web.engines.answers import beginning, is_marked, parsed
 from devqa.web.engines.base import Found, Hit, QuotaExhausted, SearchFailed
 from devqa.web.engines.sites import Bounds, Sites, either, none_of, worded
 from devqa.web.store import NotKept, Store
@@ -32,6 +33,7 @@ _LONGEST_WAIT_S = 60.0
 _MOST_BYTES = 10_000_000
 _LONGEST_MESSAGE = 300
 _CHUNK = 65_536
+_MEND = "mend the address, or leave it out for the service's own"
 
 
 class Page(NamedTuple):
@@ -68,7 +70,7 @@ class OnlineEngine(ABC):
     twice; pages are always asked for in full length, so a larger `search.results` buys only what is new.
 
     Args:
-        url: the service's address, in place of its own.
+        url: the service's address, in place of its own; the end of it may be `path`, where the service has its own.
         timeout_s: bounds each wait for the server.
         offline: nothing is asked; then a search raises `NotKept` where its answer is not in `store`.
         key: the API key, "" where the engine wants none.
@@ -88,8 +90,12 @@ class OnlineEngine(ABC):
     page_size: ClassVar[int]
     max_pages: ClassVar[int]
     bounds: ClassVar[Bounds | None] = None
-    # What to look at where the service does not answer as such.
-    hint: ClassVar[str] = "mend the address, or leave it out for the service's own"
+    # Keys of the service's answers, with their types: what has none of them is not from it.
+    marks: ClassVar[Mapping[str, type]]
+    # What to do where nobody answers, where the answer is another service's, and where it is no JSON.
+    absent: ClassVar[str] = _MEND
+    hint: ClassVar[str] = _MEND
+    no_json: ClassVar[str] = _MEND
 
     def __init__(
         self,
@@ -103,7 +109,9 @@ class OnlineEngine(ABC):
         wait: Callable[[], None] | None = None,
         purse: "Purse | None" = None,
     ):
-        self._address = _checked(url or self.address)
+        address = _checked(url or self.address)
+        # A SearXNG may well live under a path of that name.
+        self._address = address.removesuffix(self.path) if self.address else address
         self._timeout_s = timeout_s
         self._store = store
         self._offline = offline
@@ -119,12 +127,11 @@ class OnlineEngine(ABC):
         """What is asked: the parameters of a GET, the JSON body of a POST. Pages count from 1."""
 
     @abstractmethod
-    def read(self, answer: Any) -> Page:
-        """The results in an answer, which is parsed JSON of any shape.
+    def read(self, answer: Mapping[str, Any]) -> Page:
+        """The results in an answer, which has at least one of `marks`; all other values may be of any shape.
 
         Raises:
             SearchFailed: it holds no results though it should, and may another time.
-            KeyError, TypeError, AttributeError: it is no answer of this service.
         """
 
     def headers(self, key: str) -> dict[str, str]:
@@ -194,12 +201,17 @@ class OnlineEngine(ABC):
         return self._read(answer)
 
     def _read(self, answer: bytes) -> Page:
+        hint = self.hint
         try:
-            return self.read(orjson.loads(answer))
-        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-            raise UserError(
-                f"search.url: {self._address}{self.path} did not answer with {self.label}'s JSON: {self.hint}"
-            ) from error
+            read = parsed(answer)
+        except ValueError:
+            read, hint = None, self.no_json
+        if is_marked(read, self.marks):
+            return self.read(read)
+        raise UserError(
+            f"search.url: {self._address}{self.path} did not answer with {self.label}'s JSON "
+            f"but with '{beginning(answer)}': {hint}"
+        )
 
     def _ask(self, asked: dict[str, Any]) -> bytes:
         import requests
@@ -215,7 +227,7 @@ class OnlineEngine(ABC):
         except requests.ConnectionError as error:
             failure = UserError(
                 f"search.url: there is no {self.label} at {self._address} ({type(error).__name__}): "
-                f"is the network there? If so, {self.hint}"
+                f"is the network there? If so, {self.absent}"
             )
         except requests.RequestException as error:
             failure = SearchFailed(f"{self.label} gave no answer: {type(error).__name__}")
@@ -261,9 +273,9 @@ class OnlineEngine(ABC):
         """What a response with a status other than 200 stands for."""
         fault, message = None, ""
         try:
-            answer = orjson.loads(content)
+            answer = parsed(content)
             fault, message = self.fault(status, answer), self.message(answer)
-        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError, IndexError):
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError):
             # Not the service's own words, but a proxy's: the status has to do.
             fault = fault or self.fault(status, None)
         message = " ".join(self._secret.out_of_text(str(message)).split())[:_LONGEST_MESSAGE].rstrip(".")

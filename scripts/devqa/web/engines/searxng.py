@@ -1,9 +1,11 @@
 """A SearXNG server of one's own."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from devqa.errors import UserError
-from devqa.web.engines.base import Hit, SearchFailed
+from devqa.web.engines.answers import hits, whole
+from devqa.web.engines.base import SearchFailed
 from devqa.web.engines.online import OnlineEngine, Page
 
 
@@ -20,20 +22,19 @@ class SearxngEngine(OnlineEngine):
     # How much a page holds depends on the engines that the server asks.
     page_size = 1
     max_pages = 10
-    hint = "start it, mend the address, or in its settings.yml add 'json' to search.formats"
+    marks = {"results": list, "unresponsive_engines": list}
+    absent = "start it or mend the address"
+    hint = "mend the address"
+    no_json = "mend the address, or in its settings.yml add 'json' to search.formats, and restart it"
 
     def asked(self, text: str, language: str, page: int) -> dict[str, Any]:
         return {"q": text, "language": language or "all", "pageno": page}
 
-    def read(self, answer: Any) -> Page:
-        hits = [
-            Hit(str(result["url"]), str(result.get("title") or ""), str(result.get("content") or ""))
-            for result in answer["results"]
-            if result.get("url")
-        ]
-        if not hits and answer.get("unresponsive_engines"):
-            raise SearchFailed(f"none of SearXNG's engines answered: {answer['unresponsive_engines']}")
-        return Page(hits)
+    def read(self, answer: Mapping[str, Any]) -> Page:
+        found = hits(answer.get("results"), "url", "content")
+        if not found and (silent := answer.get("unresponsive_engines")):
+            raise SearchFailed(f"none of SearXNG's engines answered: {whole(str(silent))}")
+        return Page(found)
 
     def refused(self, said: str) -> UserError:
         return UserError(

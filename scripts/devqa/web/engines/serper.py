@@ -1,8 +1,9 @@
 """Google's results, from Serper."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from devqa.web.engines.base import Hit
+from devqa.web.engines.answers import hits
 from devqa.web.engines.online import Fault, OnlineEngine, Page, language_code
 from devqa.web.engines.sites import Bounds
 
@@ -31,6 +32,7 @@ class SerperEngine(OnlineEngine):
     max_pages = 10
     # Google looks at 32 words.
     bounds = Bounds(characters=2_000, words=32)
+    marks = {"searchParameters": dict, "organic": list}
 
     def asked(self, text: str, language: str, page: int) -> dict[str, Any]:
         code = language_code(language, _LANGUAGES, _NAMES)
@@ -45,14 +47,8 @@ class SerperEngine(OnlineEngine):
     def headers(self, key: str) -> dict[str, str]:
         return {"X-API-KEY": key}
 
-    def read(self, answer: Any) -> Page:
-        answer["searchParameters"]  # noqa: B018 - an answer without it is not Serper's
-        return Page(
-            [
-                Hit(each["link"], str(each.get("title") or ""), str(each.get("snippet") or ""))
-                for each in answer.get("organic") or []
-            ]
-        )
+    def read(self, answer: Mapping[str, Any]) -> Page:
+        return Page(hits(answer.get("organic"), "link", "snippet"))
 
     def message(self, answer: Any) -> str:
         return answer["message"]

@@ -1,8 +1,9 @@
 """Tavily."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from devqa.web.engines.base import Hit
+from devqa.web.engines.answers import hits
 from devqa.web.engines.online import Fault, OnlineEngine, Page
 from devqa.web.engines.sites import Bounds, whole_hosts
 
@@ -27,6 +28,7 @@ class TavilyEngine(OnlineEngine):
     page_size = 20
     max_pages = 1
     bounds = Bounds(characters=400, words=400)
+    marks = {"results": list, "images": list}
 
     def asked(self, text: str, language: str, page: int) -> dict[str, Any]:
         # Longer lists are left out: results are filtered in any case.
@@ -45,11 +47,8 @@ class TavilyEngine(OnlineEngine):
     def operators(self) -> tuple[str, str]:
         return "", ""
 
-    def read(self, answer: Any) -> Page:
-        hits = [
-            Hit(each["url"], str(each.get("title") or ""), str(each.get("content") or "")) for each in answer["results"]
-        ]
-        return Page(hits, more=False)
+    def read(self, answer: Mapping[str, Any]) -> Page:
+        return Page(hits(answer.get("results"), "url", "content"), more=False)
 
     def message(self, answer: Any) -> str:
         detail = answer["detail"]

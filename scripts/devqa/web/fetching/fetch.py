@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -161,12 +161,15 @@ class WebFetcher:
     def _followed(self, url: str, known: Entry | None, before: Callable[[], None]) -> tuple[Fetched, Answer]:
         budget = Budget(self._timeout_s)
         for _ in range(self._max_redirects + 1):
-            address = web_address(url)
-            rules = self._robots.rules(address)
-            if not rules.allows(address.url):
-                return without_page(url, "rejected", FORBIDDEN), Answer(0)
             headers = _conditions(known) if known and known.fetched.final_url == url else {}
-            answer = self._client.get(address, self._bounds, budget, rules.delay_s, headers, before)
+            try:
+                address = web_address(url)
+                rules = self._robots.rules(address)
+                if not rules.allows(address.url):
+                    return without_page(url, "rejected", FORBIDDEN), Answer(0)
+                answer = self._client.get(address, self._bounds, budget, rules.delay_s, headers, before)
+            except Refused as refused:
+                return without_page(url, "rejected", str(refused)), Answer(0)
             if answer.status == _UNCHANGED and headers and known:
                 return replace(known.fetched, http_status=_UNCHANGED, reached=True), answer
             if answer.status not in _REDIRECTS or not answer.location:
@@ -202,10 +205,17 @@ def open_fetcher(this: "Job", offline: bool = False) -> Fetcher:
             offline=offline or this.offline,
             run=os.environ.get(RUN, ""),
         )
+    return LocalFetcher(corpus_pages(this.corpus()))
+
+
+def corpus_pages(path: str | os.PathLike) -> Iterator[Row]:
+    """What `LocalFetcher` takes of the file of table `corpus`.
+
+    Raises:
+        UserError: the table can't be read.
+    """
     columns = ["url", "content", "content_type", "status"]
-    return LocalFetcher(
-        row for batch in tables.batches(this.corpus(), "corpus", _CORPUS_BATCH, columns) for row in batch
-    )
+    return (row for batch in tables.batches(path, "corpus", _CORPUS_BATCH, columns) for row in batch)
 
 
 def _outcome(url: str, answer: Answer) -> Fetched:

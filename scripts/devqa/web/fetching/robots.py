@@ -67,7 +67,7 @@ class _Copy:
 class Robots:
     """The rules of every host that is asked.
 
-    Safe in threads; two that ask for the same host at the same moment may both send a request.
+    Safe in threads; two that ask for the same host at the very same moment may both send a request.
 
     Args:
         client: sends the requests.
@@ -124,17 +124,25 @@ class Robots:
         return _Copy(**{name: known[name] for name in _Copy.__dataclass_fields__})
 
     def _had(self, address: Address) -> _Copy:
+        def check_whether_it_came() -> None:
+            """While this job waited for the host's turn, another one may have had it."""
+            copy = self._kept(address.origin)
+            if copy is not None and self._holds(copy):
+                raise _Came(copy)
+
         try:
-            return _Copy(self._now(), self._asked(f"{address.origin}/robots.txt"))
+            return _Copy(self._now(), self._asked(f"{address.origin}/robots.txt", check_whether_it_came))
+        except _Came as came:
+            return came.copy
         except Unreached as error:
             return _Copy(self._now(), fault=str(error), reached=False, run=self._run)
         except Broken as error:
             return _Copy(self._now(), fault=str(error), run=self._run)
 
-    def _asked(self, url: str) -> str:
+    def _asked(self, url: str, before: Callable[[], None]) -> str:
         """The text of robots.txt; "", which allows everything, where there is none."""
         budget = Budget(self._timeout_s)
-        answer = self._client.get(web_address(url), _BOUNDS, budget)
+        answer = self._client.get(web_address(url), _BOUNDS, budget, before=before)
         for _ in range(_REDIRECTS):
             if answer.status not in _REDIRECTED or not answer.location:
                 break
@@ -146,6 +154,14 @@ class Robots:
         if answer.status >= 500 or answer.unread:
             raise Broken(answer.unread or f"HTTP {answer.status}")
         return answer.content.decode("utf-8-sig", "replace")
+
+
+class _Came(Exception):
+    """The file is there by now."""
+
+    def __init__(self, copy: _Copy):
+        super().__init__(copy.time)
+        self.copy = copy
 
 
 def _for_token(text: str, token: str) -> str:
