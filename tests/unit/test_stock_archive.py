@@ -211,6 +211,19 @@ def test_what_an_archive_should_look_like(config):
     assert arrival.imported(config).answers == 1
 
 
+@pytest.mark.parametrize(
+    "kept",
+    [
+        b'{"results": [{"url": "http://e/", "score": NaN, "title": "cut \\ud83d"}]}',  # as an engine may answer
+        b'["the page can\'t be shown: HTTP 503", "No result."]',  # what a model was told
+        b'{"time": 1.5, "text": "User-agent: *", "fault": ""}',  # robots.txt
+    ],
+)
+def test_whatever_the_web_part_holds_arrives(config, kept):
+    zipped(config, (SHELF, GOOD), (NAME, PACKED(kept)))
+    assert (arrival.imported(config).answers, arrival.imported(config).known_web_files) == (1, 1)
+
+
 @pytest.mark.parametrize("name", HOSTILE_NAMES, ids=repr)
 def test_a_name_that_leads_elsewhere_is_refused(config, tmp_path, name):
     zipped(config, (SHELF, GOOD), (name, GOOD))

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import orjson
 import zstandard
 
 from devqa.errors import UserError
@@ -23,6 +22,7 @@ from devqa.llm import segments
 from devqa.llm.cache import Cache, Shelf, decode, responses
 from devqa.stock.members import SEGMENT, UNREADABLE, belongs
 from devqa.stock.records import objection
+from devqa.web.engines.answers import parsed
 
 _LONGEST_LINE = 16_000_000
 _LARGEST_FILE = 64_000_000
@@ -113,7 +113,7 @@ def _lines_fault(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> str:
 
 
 def _web_fault(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> str:
-    """A file of the web part is a page under its own hash, or an object: a search result, what an address has given."""
+    """A file of the web part is a page under its own hash, or JSON: a search result, what an address has given."""
     if entry.file_size > _LARGEST_FILE:
         return f"larger than {_LARGEST_FILE:,} bytes"
     packed = archive.read(entry)
@@ -137,10 +137,14 @@ def _is_page(content: bytes, name: str) -> bool:
 
 
 def _is_json(content: bytes) -> bool:
+    """Is it an object (a search's answer, an outcome, a text), or two texts (what a model was told of a failure)?"""
     try:
-        return isinstance(orjson.loads(content), dict)
-    except orjson.JSONDecodeError:
+        value = parsed(content)
+    except ValueError:
         return False
+    return isinstance(value, dict) or (
+        isinstance(value, list) and len(value) == 2 and all(isinstance(text, str) for text in value)
+    )
 
 
 def _add_answers(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, cache: Cache, name: str, result: Arrived) -> None:
