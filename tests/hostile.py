@@ -216,7 +216,8 @@ KIND = {
     "program-to-download": _is(
         answer(b"MZ\x90\x00", kind="application/octet-stream"), "rejected", "not text: application/octet-stream"
     ),
-    "nul-bytes": _html(page(PROSE).replace("max", "\x00"), "rejected", "not text: binary data"),
+    "nul-bytes": _html(page(PROSE).replace("max", "\x00"), "ok", "", "_connections"),
+    "nul-bytes-throughout": _html("\x00".join(page(PROSE)), "rejected", "not text: binary data"),
     "nul-bytes-far-in": _html(page(PROSE * 4 + "\x00" * 2000 + PROSE), "ok", "", "max_connections"),
     "noise-as-text": _is(answer(bytes(range(128, 256)) * 99, kind="text/plain"), "rejected", "not text: binary data"),
     "utf-16-without-mark": _html(page(PROSE).encode("utf-16-le"), "rejected", "not text: binary data"),
