@@ -135,7 +135,7 @@ def test_a_missing_key_is_refused_before_anything_starts(searching, service, mon
 
 
 @pytest.mark.slow
-def test_offline_rows_come_from_the_cache_or_have_failed(searching, service):
+def test_offline_rows_come_from_the_cache_or_the_run_stops(searching, service):
     assert run(searching).code == 0
     rows = searching.table("search")
     asked(service)
@@ -145,6 +145,8 @@ def test_offline_rows_come_from_the_cache_or_have_failed(searching, service):
     assert searching.table("search") == rows
     shutil.rmtree(searching.folder / ".cache/devqa/web")
     shutil.rmtree(searching.folder / "results/search")
-    assert searching.run("--until", "search").code == 0
-    assert all(row["reason"].startswith("offline: ") for row in searching.table("search"))
+    stopped = searching.run("--until", "search")
+    assert stopped.code == 1
+    assert "offline: the cache holds not one of" in stopped.output
+    assert not list((searching.folder / "results/search").rglob("*.parquet"))
     assert asked(service) == {}
