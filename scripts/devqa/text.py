@@ -1,4 +1,4 @@
-"""Comparing texts."""
+"""Comparing texts, and making them whole."""
 
 import unicodedata
 
@@ -20,3 +20,8 @@ def literal(text: str) -> str:
     """`text` as short answers are compared: C# is not C, `-R` not `-r`; white space and code marks do not count."""
     text = " ".join(unicodedata.normalize("NFKC", text).split())
     return text.replace("`", "").strip() or text
+
+
+def whole(text: str) -> str:
+    """`text` with U+FFFD in place of each lone surrogate, which no table or file can hold."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

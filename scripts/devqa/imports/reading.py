@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from devqa.errors import UserError
 from devqa.imports.files import CELL_LIMIT, SEPARATED
 from devqa.ingest import jsonlines
+from devqa.text import whole
 
 _LINE_LIMIT = 64 << 20  # bytes of a line of JSON
 _HEADER_LIMIT = 1 << 20  # characters in which the header of a CSV file ends
@@ -116,7 +117,7 @@ def text(record: Record, role: str) -> str | None:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return whole(value)
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float | decimal.Decimal):

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from devqa.text import whole
 from devqa.web.engines.base import Hit
 
 _LONGEST_BEGINNING = 80
@@ -54,11 +55,6 @@ def hits(entries: Any, url: str, snippet: str) -> list[Hit]:
         for entry in objects
         if isinstance(entry.get(url), str) and (found := whole(entry[url]).strip())
     ]
-
-
-def whole(text: str) -> str:
-    """`text` with U+FFFD in place of each lone surrogate, which no table or file can hold."""
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def beginning(content: bytes) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from devqa.errors import UserError
-from devqa.web.engines.answers import hits, whole
+from devqa.text import whole
+from devqa.web.engines.answers import hits
 from devqa.web.engines.base import SearchFailed
 from devqa.web.engines.online import OnlineEngine, Page
 
