@@ -2,12 +2,13 @@
 #   make run     set up, run the whole workflow on the embedded default, say where the reports are
 #   make test    set up, run the tests
 #   make setup   set up alone: .venv with the locked packages
+#   make slurm   set up for runs on a SLURM cluster
 
 PYTHON ?= python3
 CORES ?= all
 PIP := .venv/bin/python -m pip install --disable-pip-version-check --no-deps --quiet --require-hashes
 
-.PHONY: run test setup check lock
+.PHONY: run test setup slurm check lock
 .DELETE_ON_ERROR:
 
 run: .venv/runtime
@@ -18,6 +19,8 @@ test: .venv/development
 	.venv/bin/python -m pytest -m "not slow" $(PYTEST)
 
 setup: .venv/runtime
+
+slurm: .venv/slurm
 
 # All that CI checks beside the tests.
 check: .venv/development
@@ -37,7 +40,12 @@ check: .venv/development
 	$(PIP) -r requirements-dev.lock
 	@touch $@
 
+.venv/slurm: .venv/runtime requirements-slurm.lock
+	$(PIP) -r requirements-slurm.lock
+	@touch $@
+
 # New locks from pyproject.toml; needs uv.
 lock:
 	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes pyproject.toml -o requirements.lock
+	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --extra slurm pyproject.toml -o requirements-slurm.lock
 	uv pip compile --universal --python-version 3.11 --no-emit-index-url --generate-hashes --group dev pyproject.toml -o requirements-dev.lock

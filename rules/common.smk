@@ -77,6 +77,16 @@ def shards(table, source):
     return [f"results/{table}/{source}/{number}-of-{count}.parquet" for number in range(count)]
 
 
+def workers(most):
+    """How many cores the job of a shard takes: on one machine, no more than leave one for each other shard, because a job
+    that wants all cores waits until all others have ended. On a cluster, `most`.
+    """
+    if workflow.nodes or not workflow.is_main_process:
+        return most
+    shards_in_all = sum(source.shards for source in SETTINGS.dialogues.values())
+    return max(1, min(most, (workflow.global_resources["_cores"].value or 1) // shards_in_all))
+
+
 def all_shards(table):
     """The files of `table` over all sources."""
     return [path for source in SETTINGS.dialogues for path in shards(table, source)]

@@ -97,7 +97,7 @@ rule clean:
         "logs/benchmarks/clean/{source}/{shard}.tsv"
     conda:
         "../envs/devqa.yaml"
-    threads: 4
+    threads: workers(4)
     resources:
         mem_mb=3000,
         runtime=240,

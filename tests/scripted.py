@@ -17,6 +17,7 @@ import json
 import os
 import ssl
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -74,8 +75,11 @@ class ScriptedEndpoint:
         api_key: what `Authorization: Bearer …` must hold; anything else is answered with 401. None: any will do.
         models: what `GET /models` answers; its `fault` may be "hang".
         tls: the server's certificate and key; then it speaks HTTPS.
+        kept: whether `requests` and `headers` are kept; hundreds of thousands are too many.
 
     Attributes:
+        count: how many chat requests came so far.
+        busy_s: seconds in which at least one chat request was under way.
         peak: how many chat requests were under way at most.
         looks: how often `GET /models` came.
     """
@@ -88,12 +92,16 @@ class ScriptedEndpoint:
         api_key: str | None = None,
         models: Reply | None = None,
         tls: ssl.SSLContext | None = None,
+        kept: bool = True,
     ):
         self.reply = reply
         self.delay_s = delay_s
         self.api_key = api_key
         self.models = models
         self.tls = tls
+        self.kept = kept
+        self.count = 0
+        self.busy_s = 0.0
         self.looks = 0
         self.port = 0
         self.peak = 0
@@ -102,6 +110,7 @@ class ScriptedEndpoint:
         self._requests: list[dict[str, Any]] = []
         self._errors: list[Exception] = []
         self._active = 0
+        self._busy_since = 0.0
         self._lock = threading.Lock()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="scripted endpoint", daemon=True)
@@ -130,17 +139,13 @@ class ScriptedEndpoint:
         with self._lock:
             return list(self._requests)
 
-    @property
-    def count(self) -> int:
-        """How many chat requests came so far."""
-        return len(self._requests)
-
     def clear(self) -> None:
         """Forget what came so far."""
         with self._lock:
             self._requests.clear()
             self.headers.clear()
-            self.peak = self.unauthorised = self.looks = 0
+            self.count = self.peak = self.unauthorised = self.looks = 0
+            self.busy_s = 0.0
 
     def model(self, **more: Any) -> dict[str, Any]:
         """An entry of the configuration's `models` that points here."""
@@ -177,18 +182,24 @@ class ScriptedEndpoint:
             return _json({"object": "list", "data": [{"id": "scripted", "object": "model", "owned_by": "tests"}]})
         if request.path != "/v1/chat/completions" or request.method != "POST":
             return _json({"error": {"message": f"no such path: {request.path}"}}, 404)
+        if not self._active:
+            self._busy_since = time.monotonic()
         self._active += 1
         self.peak = max(self.peak, self._active)
         try:
             return await self._answer(request)
         finally:
             self._active -= 1
+            if not self._active:
+                self.busy_s += time.monotonic() - self._busy_since
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         body = orjson.loads(await request.read())
         with self._lock:
-            self._requests.append(body)
-            self.headers.append(dict(request.headers))
+            self.count += 1
+            if self.kept:
+                self._requests.append(body)
+                self.headers.append(dict(request.headers))
         if self.api_key is not None and request.headers.get("Authorization") != f"Bearer {self.api_key}":
             self.unauthorised += 1
             return _json({"error": {"message": "Incorrect API key provided", "code": "invalid_api_key"}}, 401)

@@ -84,7 +84,8 @@ def test_the_locks_hold_every_dependency():
         name = re.split(r"[\[>=<]", requirement)[0]
         assert name in locked("requirements.lock"), name
     shared = locked("requirements.lock")
-    assert {name: version for name, version in locked("requirements-dev.lock").items() if name in shared} == shared
+    for lock in ("requirements-dev.lock", "requirements-slurm.lock"):
+        assert {name: version for name, version in locked(lock).items() if name in shared} == shared, lock
 
 
 def test_the_conda_environment_is_in_step_with_the_lock():
