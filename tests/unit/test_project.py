@@ -61,7 +61,7 @@ def test_the_configuration_of_the_references_page_is_valid(monkeypatch):
     monkeypatch.chdir(ROOT)
     (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/references.md").read_text(encoding="utf-8"), re.DOTALL)
     search = laid_over_the_default(yaml.safe_load(text)).search
-    assert (search.engine, search.key_variable(), search.corpus) == ("brave", "BRAVE_API_KEY", None)
+    assert (search.engine, search.api_key_env, search.corpus) == ("brave", "BRAVE_API_KEY", None)
 
 
 def test_every_file_that_the_readme_names_is_there():

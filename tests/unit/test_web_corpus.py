@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from devqa import tables
+from devqa.config.sources import Search
 from devqa.errors import UserError
 from devqa.web.cleaning.clean import clean_page
 from devqa.web.corpus import build_corpus
@@ -123,7 +124,7 @@ def test_the_table_is_what_the_local_engine_and_fetcher_read(tmp_path):
     _write(tmp_path / "web", "page.txt", _TEXT)
     table = tmp_path / "corpus.parquet"
     tables.write(build_corpus(str(tmp_path / "web"), _OPTIONS, 1), "corpus", table)
-    config = {"search": {"engine": "local", "corpus": str(tmp_path / "web")}}
+    config = {"search": Search(engine="local", corpus=str(tmp_path / "web")).model_dump(mode="json")}
     engine = open_engine(SimpleNamespace(config=config, corpus=lambda: str(table)))
     (hit,) = engine.search("What is max_connections?", "en", 10).hits
     assert hit.url == "file:page.txt"

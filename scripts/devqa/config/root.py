@@ -119,7 +119,7 @@ def preflight(config: Config, asked: Collection[str], searching: bool) -> None:
         for label, keys in config.used_models().items()
         if label in asked and (variable := config.models[label].api_key_env) and not os.environ.get(variable)
     ]
-    key = config.search.key_variable() if searching and not config.offline else None
+    key = config.search.api_key_env if searching and not config.offline else None
     if key and not os.environ.get(key):
         engine = config.search.engine
         problems.append(

@@ -101,7 +101,7 @@ class Search(Section):
     corpus: str | None = None
     # Of searxng: the server. Of the others: in place of the service's own address.
     url: EngineAddress | None = None
-    api_key_env: Variable | None = None
+    api_key_env: Variable | None = Field(default_factory=lambda given: KEYS.get(given.get("engine")))
     engine_id: str | None = None
     results: int = Field(10, ge=1, le=100)
     include_sites: list[Site] = []
@@ -133,10 +133,6 @@ class Search(Section):
         if both := sorted({*self.include_sites} & {*self.exclude_sites}):
             raise ValueError(f"{both[0]} stands in include_sites and in exclude_sites")
         return self
-
-    def key_variable(self) -> str | None:
-        """The environment variable that holds the engine's key; None for an engine that takes none."""
-        return self.api_key_env or KEYS.get(self.engine)
 
 
 class Fetch(Section):

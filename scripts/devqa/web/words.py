@@ -4,7 +4,6 @@ import re
 import unicodedata
 from functools import lru_cache
 
-import rjieba
 import snowballstemmer
 
 _HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff"
@@ -30,6 +29,9 @@ def words(text: str) -> list[str]:
     found = []
     for token in _TOKEN.findall(unicodedata.normalize("NFKC", text).lower()):
         if _HAN_RUN.match(token):
+            # Its dictionary takes a third of a second to load, and most jobs meet no Chinese.
+            import rjieba
+
             found += rjieba.cut_for_search(token)
         elif len(token) <= _LONGEST:
             found += _forms(token)

@@ -17,7 +17,6 @@ from devqa.language import detect
 from devqa.tokens import at_line_end
 from devqa.web.cleaning import markup
 from devqa.web.cleaning.charset import decode
-from devqa.web.cleaning.content import main_content
 from devqa.web.cleaning.filetypes import language_of
 from devqa.web.cleaning.formats import Document, Unreadable, is_html, is_pdf, read_text
 from devqa.web.cleaning.licence import licence_of
@@ -97,7 +96,7 @@ def clean_each(
             for item in items:
                 key = texts.key(*item) if texts else ""
                 kept = texts.get(key) if texts else None
-                task = kept or pool.schedule(_clean_task, args=[(*item, options)], timeout=options["timeout_s"])
+                task = kept or _scheduled(pool, item, options)
                 waiting.append((key, task))
                 if len(waiting) > workers * (1 + _WAITING):
                     yield _outcome(*waiting.popleft(), options["timeout_s"], texts)
@@ -106,6 +105,13 @@ def clean_each(
         finally:
             # Whoever takes no more pages does not wait for those under way.
             pool.stop()
+
+
+def _scheduled(pool: ProcessPool, item: tuple[bytes, str, str], options: dict[str, Any]) -> ProcessFuture:
+    # The extractors, loaded before the pool forks its processes, which share them; not at all where all texts are kept.
+    import devqa.web.cleaning.content  # noqa: F401
+
+    return pool.schedule(_clean_task, args=[(*item, options)], timeout=options["timeout_s"])
 
 
 def _outcome(key: str, page: "Cleaned | ProcessFuture", timeout_s: float, texts: "Texts | None") -> Cleaned:
@@ -177,6 +183,8 @@ def _clean_html(text: str, url: str, options: dict[str, Any]) -> Cleaned:
     title = markup.title(stripped)
     titles = [title, *(heading.text_content() for heading in islice(root.iter("h1"), _HEADINGS))]
     small = len(stripped) <= options["max_bytes"] and stripped.count("<") <= 2 * options["max_tags"]
+    from devqa.web.cleaning.content import main_content
+
     main, extractor = main_content(root, small)
     if extractor != "goose3":
         log.debug("%s: content by %s", url, extractor)

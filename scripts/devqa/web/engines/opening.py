@@ -2,10 +2,10 @@
 
 import os
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from devqa import tables
-from devqa.config.sources import Search
 from devqa.errors import UserError
 from devqa.web.engines.base import Engine
 from devqa.web.engines.brave import BraveEngine
@@ -30,7 +30,8 @@ def open_engine(this: "Job") -> Engine:
     Raises:
         UserError: the table of the local corpus can't be read, or the key is missing.
     """
-    search = Search.model_validate(this.config["search"])
+    # Validated by the Snakefile, defaults filled in.
+    search = SimpleNamespace(**this.config["search"])
     sites = Sites(tuple(search.include_sites), tuple(search.exclude_sites))
     if search.engine == "local":
         columns = ["url", "title", "text", "words", "status"]
@@ -48,7 +49,7 @@ def open_engine(this: "Job") -> Engine:
         search.url,
         search.timeout_s,
         store,
-        key=_key(search.key_variable()),
+        key=_key(search.api_key_env),
         sites=sites,
         wait=partial(pace.wait, f"search {search.engine}", rate) if rate else None,
         purse=_purse(this) if search.price_per_request > 0 else None,
