@@ -27,7 +27,6 @@ from replies import reply, step_of  # noqa: E402
 from scripted import ScriptedEndpoint  # noqa: E402
 from workflow.conftest import FINISHED, copy_of_the_project, write_dialogues  # noqa: E402
 
-DELAY_S = 0.02
 FILTERS = [f"filter-{number}" for number in range(4)]
 STEPS = ("queries", "condense", "generate", "check", "verify")
 # A line that one message in a hundred gets: marks in made-up questions are hexadecimal and evenly spread.
@@ -115,7 +114,7 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
     copy_of_the_project(folder)
     write_dialogues(folder / "study/dialogues.jsonl", range(options.dialogues))
     heads = ("invocation", "s", "CPU s", "MB of the main process", "jobs", "requests", "s with requests", "without")
-    with ScriptedEndpoint(answering(), delay_s=DELAY_S, kept=False) as endpoint:
+    with ScriptedEndpoint(answering(), delay_s=options.delay, kept=False) as endpoint:
         study = Study(folder, endpoint, options)
         line(*heads)
         line(*["---"] * len(heads))
@@ -135,6 +134,7 @@ if __name__ == "__main__":
     parser.add_argument("--models", type=int, default=21)
     parser.add_argument("--shards", type=int, default=30)
     parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--delay", type=float, default=0.02, help="seconds until a request is answered")
     parser.add_argument(
         "--concurrency", type=int, default=8, help="requests under way per model (default: as the workflow's)"
     )

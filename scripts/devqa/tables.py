@@ -5,7 +5,9 @@ not what we want) or `failed` (a fault on the way: the row may succeed another t
 Rows travel through the steps as plain dicts, one per row, with the schema's column names as keys.
 """
 
+import importlib.abc
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -18,6 +20,28 @@ from devqa.files import replacing
 from devqa.usage import COUNTS
 
 Row = dict[str, Any]
+
+
+class _NoPandas(importlib.abc.MetaPathFinder):
+    def find_spec(self, name: str, path: object, target: object = None) -> None:
+        """Called by the import system for each module that is not loaded yet."""
+        if name == "pandas":
+            raise ModuleNotFoundError(name, name=name)
+
+
+def _tell_pyarrow_that_there_is_no_pandas() -> None:
+    """Spare each job the import of pandas, which takes longer than that of all else.
+
+    pyarrow imports it at the first list that it gets, only to know whether the list is one of pandas' own, and it looks
+    no second time. All else imports pandas as ever.
+    """
+    sys.meta_path.insert(0, finder := _NoPandas())
+    pa.array([])
+    sys.meta_path.remove(finder)
+
+
+if "pandas" not in sys.modules:
+    _tell_pyarrow_that_there_is_no_pandas()
 
 _TEXTS = pa.list_(pa.string())
 _STATUS = [("status", pa.string()), ("reason", pa.string())]

@@ -1,9 +1,12 @@
-"""The BM25 index."""
+"""The BM25 index, and the look at a few documents without one."""
 
+from collections import Counter
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from devqa.web.bm25 import Index
+from devqa.web.bm25 import Index, best
 
 _WORD = st.sampled_from(["a", "b", "c++", "std::vector<int>", "数据"])
 
@@ -36,3 +39,15 @@ def test_the_best_come_first_and_ties_in_the_order_of_numbers(documents, query, 
     assert sorted(number for number, _ in every) == [i for i, words in enumerate(documents) if set(words) & set(query)]
     assert every == sorted(every, key=lambda hit: (-hit[1], hit[0]))
     assert Index(documents).search(query, limit) == every[:limit]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(_WORD, max_size=12), max_size=30), st.lists(_WORD, max_size=4), st.integers(0, 8))
+def test_a_look_at_each_document_finds_what_the_index_finds(documents, query, limit):
+    # The index rounds lengths above forty words.
+    counts = [Counter(words) for words in documents]
+    every = best(counts, query, len(documents))
+    indexed = dict(Index(documents).search(query, len(documents) + 1))
+    assert dict(every) == pytest.approx(indexed, abs=2e-4)
+    assert every == sorted(every, key=lambda hit: (-hit[1], hit[0]))
+    assert best(counts, query, limit) == every[:limit]

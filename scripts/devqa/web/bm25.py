@@ -1,14 +1,38 @@
-"""BM25 over texts that are already split into words."""
+"""BM25 over texts that are already split into words: an index for many, a look at each for a few."""
 
-from collections.abc import Iterable
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import tantivy
 
 _HEAP_BYTES = 64_000_000
+_K1, _B = 1.2, 0.75
+
+
+def best(documents: Sequence[Counter[str]], words: Iterable[str], limit: int) -> list[tuple[int, float]]:
+    """The `limit` best of a few `documents` that hold at least one of `words`: (number, score), best first.
+
+    Each document is the counts of its words. Scores are those of `Index`, but for its rounding of the lengths of long
+    documents; to build one takes longer than to look through hundreds of documents. Equal scores come in the order of
+    the documents' numbers.
+    """
+    lengths = [document.total() for document in documents]
+    usual = sum(lengths) / len(documents) if documents else 0.0
+    scores: dict[int, float] = {}
+    for word in sorted(set(words)):
+        holding = [(number, document[word]) for number, document in enumerate(documents) if word in document]
+        rarity = math.log1p((len(documents) - len(holding) + 0.5) / (len(holding) + 0.5))
+        for number, count in holding:
+            saturated = count + _K1 * (1 - _B + _B * lengths[number] / usual)
+            scores[number] = scores.get(number, 0.0) + rarity * count * (_K1 + 1) / saturated
+    # Rounded as those of `Index` are.
+    ranked = sorted(((number, round(score, 4)) for number, score in scores.items()), key=lambda hit: (-hit[1], hit[0]))
+    return ranked[:limit]
 
 
 class Index:
-    """A full-text index in memory (tantivy, BM25 with k1 = 1.2 and b = 0.75).
+    """A full-text index in memory (tantivy, whose BM25 has k1 = 1.2 and b = 0.75).
 
     `documents` are lists of words, or strings of words separated by spaces (see `devqa.web.words`); a
     document's number is its position.

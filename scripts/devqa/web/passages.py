@@ -1,6 +1,7 @@
 """Pages cut into passages, and the passages that fit a question best."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -8,7 +9,7 @@ from typing import Any
 
 from devqa import tokens as tokenizer
 from devqa.tables import Row
-from devqa.web.bm25 import Index
+from devqa.web import bm25
 from devqa.web.words import words
 
 _FENCE = re.compile(r"(`{3,}|~{3,})")
@@ -41,13 +42,13 @@ def passages(text: str, tokens: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Passage:
-    """A piece of a page, the lines of the headings that it stands under, and the words that it is found by."""
+    """A piece of a page, the lines of the headings that it stands under, and the counts of what it is found by."""
 
     url: str
     title: str
     text: str
     above: tuple[str, ...]
-    words: list[str]
+    words: Counter[str]
 
 
 def cut_up(url: str, title: str, text: str, tokens: int) -> list[Passage]:
@@ -56,15 +57,15 @@ def cut_up(url: str, title: str, text: str, tokens: int) -> list[Passage]:
     Each is found by the words of the page's title and of the headings above it too.
     """
     return [
-        Passage(url, title, piece, above, words("\n".join([title, *above, piece])))
+        Passage(url, title, piece, above, Counter(words("\n".join([title, *above, piece]))))
         for piece, above in _sections(text, tokens)
     ]
 
 
 def rank(question: str, candidates: Sequence[Passage], limit: int) -> list[dict[str, Any]]:
     """The `limit` passages that fit `question` best, by BM25: each `{url, title, text, score}`, best first."""
-    index = Index(candidate.words for candidate in candidates)
-    found = ((candidates[number], score) for number, score in index.search(words(question), limit))
+    hits = bm25.best([candidate.words for candidate in candidates], words(question), limit)
+    found = ((candidates[number], score) for number, score in hits)
     return [{"url": best.url, "title": best.title, "text": best.text, "score": score} for best, score in found]
 
 
@@ -101,7 +102,7 @@ def _best_first(cuts: Sequence[Sequence[Passage]], wanted: str, size: int) -> li
         for place, passage in enumerate(cut)
         if not _is_heading(passage.text)
     ]
-    found = Index(cuts[number][place].words for number, place in places).search(words(wanted), len(places))
+    found = bm25.best([cuts[number][place].words for number, place in places], words(wanted), len(places))
     fitting = [places[hit] for hit, _ in found]
     others = [
         (number, place)
