@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from devqa.tokens import estimate
@@ -174,6 +174,7 @@ _DOCUMENTS = st.lists(st.lists(_BLOCK, max_size=8), max_size=4)
 
 
 @given(_DOCUMENTS, st.sampled_from(["one two", "数据库", "слово", "item head", ""]), st.integers(20, 300))
+@example([["# Head"] * 3 + ["- item\n- item"] * 2 + ["# Head"]], "one two", 20)
 def test_what_is_packed_fits_and_keeps_the_order_of_its_document(blocks, wanted, tokens):
     documents = [page("\n\n".join(each)) for each in blocks]
     shown = packed(documents, wanted, tokens)

@@ -86,11 +86,14 @@ def packed(documents: Sequence[Row], wanted: str, tokens: int) -> list[str]:
     chosen: list[frozenset[int]] = [frozenset() for _ in documents]
     left = tokens
     for number, place in _best_first(cuts, wanted, size):
-        more = chosen[number] | _with_headings(cuts[number], place)
-        parts = _parts(cuts[number], more, int(size * _HEADINGS_SHARE))
-        dearer = sum(map(cost, parts)) - sum(map(cost, shown[number]))
-        if dearer <= left:
-            shown[number], chosen[number], left = parts, more, left - dearer
+        # With the headings right before it, or without where they are too dear.
+        for added in (_with_headings(cuts[number], place), frozenset([place])):
+            more = chosen[number] | added
+            parts = _parts(cuts[number], more, int(size * _HEADINGS_SHARE))
+            dearer = sum(map(cost, parts)) - sum(map(cost, shown[number]))
+            if dearer <= left:
+                shown[number], chosen[number], left = parts, more, left - dearer
+                break
     return [_SEPARATOR.join(parts) for parts in shown]
 
 
