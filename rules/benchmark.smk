@@ -21,8 +21,8 @@ rule benchmark:
         "../envs/devqa.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=grows(2000),
+        runtime=grows(60),
     params:
         recipe=recipe_of(
             "benchmark.py",
@@ -52,8 +52,8 @@ rule sources:
         "../envs/devqa.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=grows(2000),
+        runtime=grows(60),
     params:
         recipe=recipe_of("sources.py", {"local": LOCAL}),
     message:
@@ -72,8 +72,8 @@ rule drift:
         "../envs/devqa.yaml"
     threads: 4
     resources:
-        mem_mb=3000,
-        runtime=600,
+        mem_mb=grows(3000),
+        runtime=grows(600),
     params:
         recipe=recipe_of("drift.py"),
     message:

@@ -14,8 +14,8 @@ rule bill:
         "../envs/devqa.yaml"
     threads: 8
     resources:
-        mem_mb=3000,
-        runtime=60,
+        mem_mb=grows(3000),
+        runtime=grows(60),
     params:
         recipe=recipe_of("bill.py"),
     message:

@@ -27,8 +27,8 @@ for command, does in STOCK.items():
             "../envs/devqa.yaml"
         threads: 1
         resources:
-            mem_mb=2000,
-            runtime=60,
+            mem_mb=grows(2000),
+            runtime=grows(60),
         params:
             recipe=recipe_of(f"{command}.py"),
             command=command,

@@ -15,19 +15,22 @@ sys.path.insert(0, f"{workflow.basedir}/scripts")
 
 from snakemake.exceptions import WorkflowError
 
-from devqa import again, closing
+from devqa import again, closing, stopping
 from devqa.config import described, root
 from devqa.config.layers import laid_over
 from devqa.config.models import asked_with
 from devqa.errors import UserError
 from devqa.files import unique_name
+from devqa.fingerprint import Fingerprints
 from devqa.imports.files import table_files
 from devqa.ingest.sources import source_files
 from devqa.llm import spend
 from devqa.llm.pricing import is_free
 from devqa.prompts import Prompt
 from devqa.recipe import asked_models, recipe, searches
+from devqa.unrecorded import remade
 from devqa.web.corpus_files import corpus_files
+from devqa.why import templates
 
 
 def explained(function, *arguments):
@@ -55,6 +58,11 @@ EVALUATED = EVALUATION.all_models()
 BENCHMARK = "results/benchmark.parquet" if SETTINGS.builds() else "results/imported_benchmark.parquet"
 LOCAL = SETTINGS.searches() and SETTINGS.search.engine == "local"
 CORPUS_FILES = corpus_files(SETTINGS.search.corpus) if LOCAL else []
+# What is in files from outside, told without reading them again at every start.
+FINGERPRINTS = Fingerprints(".snakemake/devqa/fingerprints", logger.info)
+
+
+remade(workflow)
 
 
 # On a cluster too: Snakemake passes it on with every job.
@@ -68,7 +76,6 @@ wildcard_constraints:
     setting="[^/]+",
     model="[^/]+",
     judge="[^/]+",
-    repeat=r"\d+",
 
 
 def shards(table, source):
@@ -85,6 +92,15 @@ def workers(most):
         return most
     shards_in_all = sum(source.shards for source in SETTINGS.dialogues.values())
     return max(1, min(most, (workflow.global_resources["_cores"].value or 1) // shards_in_all))
+
+
+def grows(first):
+    """The amount of a resource: `first`, a number or a function of the wildcards, for a job's first attempt, and twice as
+    much for each further one, so that a retry is no repetition of what was too little. Memory is in MB, time in minutes.
+    """
+    if callable(first):
+        return lambda wildcards, attempt: first(wildcards) * 2 ** (attempt - 1)
+    return lambda wildcards, attempt: first * 2 ** (attempt - 1)
 
 
 def all_shards(table):
@@ -115,9 +131,10 @@ def asked(label, *sampling):
     return asked_with(label, SETTINGS.models[label], *sampling)
 
 
-def recipe_text(script, options=None, models=None, prompts=()):
-    """The recipe for scripts/<script>."""
-    return explained(recipe, workflow.basedir, script, options or {}, models, prompts)
+def recipe_text(script, options=None, models=None, prompts=(), files=()):
+    """The recipe for scripts/<script>, which reads `files` from outside."""
+    content = explained(FINGERPRINTS.digest, files)
+    return explained(recipe, workflow.basedir, script, options or {}, models, prompts, content)
 
 
 def with_token(text, rule, wildcards):
@@ -125,13 +142,19 @@ def with_token(text, rule, wildcards):
     return again.added(text, again.token(rule, dict(wildcards.items())))
 
 
-def recipe_of(script, *arguments, rule=None, **named):
+def recipe_of(script, *arguments, rule=None, files=(), **named):
     """The recipe of a job, whatever its wildcards. A function, because in a string Snakemake reads braces as wildcards.
 
-    `rule` is the rule's name, where it is not the script's.
+    `rule` is the rule's name, where it is not the script's. `files` are those from outside that its jobs read: they are
+    looked at only for a job that is there, so not by jobs of other rules on a cluster, which all read the Snakefile.
     """
     text = recipe_text(script, *arguments, **named)
-    return lambda wildcards: with_token(text, rule or script.removesuffix(".py"), wildcards)
+
+    def of_the_job(wildcards):
+        whole = recipe_text(script, *arguments, files=files, **named) if files else text
+        return with_token(whole, rule or script.removesuffix(".py"), wildcards)
+
+    return of_the_job
 
 
 def step_recipe(name, prompts=None, leave_out=()):
@@ -162,10 +185,15 @@ def check_before_start():
     be written, or with tables that would be read last of all, when every answer has been paid for.
     """
     recipes = {job.params.get("recipe") for job in workflow.dag.needrun_jobs()} - {None}
+    templates.keep(SETTINGS.cache_dir, f"{workflow.basedir}/prompts", recipes)
+    if workflow.touch:
+        # Nothing is asked: results are taken as they are.
+        return
     asked_now = {each["label"] for text in recipes for each in asked_models(text)}
     explained(root.preflight, SETTINGS, asked_now, any(map(searches, recipes)))
     look_at_small_tables()
     spend.remove_old(SETTINGS.cache_dir)
+    stopping.once()
 
 
 def look_at_small_tables():
@@ -187,8 +215,10 @@ def prompt_hashes():
 
 
 def closing_words():
-    """What a person wants to know at the end of a run; nothing after a command such as the bill."""
-    if not any(job.output for job in workflow.dag.jobs):
+    """What a person wants to know at the end of a run; nothing after a command such as the bill, or where files were only
+    touched, of which some may not be there.
+    """
+    if workflow.touch or not any(job.output for job in workflow.dag.jobs):
         return ""
     notes = [f"NOTE  {note}" for note in described.notes(SETTINGS)]
     return "\n".join(["", *made(), *spending(), *notes])
@@ -197,7 +227,7 @@ def closing_words():
 def made():
     """What is to be said of the files of this run: those that it has made or found up to date, and no others."""
     files = {Path(file) for job in workflow.dag.jobs for file in job.output}
-    return closing.summary(Path("results"), files, judging_rules())
+    return explained(closing.summary, Path("results"), files, judging_rules())
 
 
 def judging_rules():
@@ -212,7 +242,11 @@ def judging_rules():
 
 def causes():
     """Why jobs of this run failed, each cause once."""
-    return "\n".join(["", *closing.causes(Path("logs"), STARTED), *spending()])
+    jobs = [job for failed in workflow.scheduler.failed for job in (failed if failed.is_group() else [failed])]
+    failed = [closing.Failed(job.rule.name, dict(job.wildcards.items()), Path(job.log[0])) for job in jobs if job.log]
+    # Snakemake says so only before it waits for the jobs that are at work.
+    told = [closing.TOLD_TO_STOP] if getattr(workflow.scheduler, "_user_kill", None) else []
+    return "\n".join(["", *closing.causes(Path("logs"), STARTED, failed), *told, *spending()])
 
 
 def spending():

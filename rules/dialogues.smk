@@ -23,10 +23,14 @@ for source in SETTINGS.dialogues:
             "../envs/devqa.yaml"
         threads: 1
         resources:
-            mem_mb=1000,
-            runtime=60,
+            mem_mb=grows(1000),
+            runtime=grows(60),
         params:
-            recipe=recipe_of("ingest.py", {"source": source, "limits": SETTINGS.ingest.model_dump(mode="json")}),
+            recipe=recipe_of(
+                "ingest.py",
+                {"source": source, "limits": SETTINGS.ingest.model_dump(mode="json")},
+                files=SOURCE_FILES[source],
+            ),
         message:
             f"Reading the dialogues of {source}"
         script:
@@ -47,8 +51,8 @@ rule queries:
     threads: 1
     resources:
         **asking(SETTINGS.steps.queries.model),
-        mem_mb=1500,
-        runtime=240,
+        mem_mb=grows(1500),
+        runtime=grows(240),
     params:
         recipe=step_recipe("queries"),
     message:

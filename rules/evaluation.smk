@@ -39,8 +39,8 @@ rule domains:
     threads: 1
     resources:
         **(asking(EVALUATION.domains.model) if EVALUATION.domains else {}),
-        mem_mb=1500,
-        runtime=240,
+        mem_mb=grows(1500),
+        runtime=grows(240),
     params:
         recipe=(
             recipe_of(
@@ -72,8 +72,8 @@ rule retrieve:
         "../envs/devqa.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=480,
+        mem_mb=grows(3000),
+        runtime=grows(480),
     params:
         recipe=recipe_of("retrieve.py", {**RETRIEVING, **EVALUATION.rag.model_dump()}),
     message:
@@ -82,6 +82,7 @@ rule retrieve:
         "../scripts/retrieve.py"
 
 
+# One job asks all repeats, so that a model has as many requests under way as it bears.
 rule answer:
     input:
         benchmark=BENCHMARK,
@@ -90,11 +91,11 @@ rule answer:
         ),
         corpus=branch(lambda wildcards: wildcards.setting == "agentic", then=CORPUS, otherwise=[]),
     output:
-        answers="results/answers/{setting}/{model}/{repeat}.parquet",
+        answers=expand("results/answers/{{setting}}/{{model}}/{repeat}.parquet", repeat=REPEATS),
     log:
-        "logs/answer/{setting}/{model}/{repeat}.log",
+        "logs/answer/{setting}/{model}.log",
     benchmark:
-        "logs/benchmarks/answer/{setting}/{model}/{repeat}.tsv"
+        "logs/benchmarks/answer/{setting}/{model}.tsv"
     wildcard_constraints:
         model=one_of(EVALUATION.models),
     conda:
@@ -103,8 +104,8 @@ rule answer:
     resources:
         **asking(*EVALUATION.models, by="model"),
         # The tools of `agentic` hold the local search engine's index.
-        mem_mb=lambda wildcards: 3000 if wildcards.setting == "agentic" else 1500,
-        runtime=480,
+        mem_mb=grows(lambda wildcards: 3000 if wildcards.setting == "agentic" else 1500),
+        runtime=grows(480),
     params:
         recipe=lambda wildcards: recipe_of(
             "answer.py",
@@ -118,7 +119,7 @@ rule answer:
             [f"answer/{wildcards.setting}"],
         )(wildcards),
     message:
-        "Asking {wildcards.model} the benchmark's questions: {wildcards.setting}, repeat {wildcards.repeat}"
+        "Asking {wildcards.model} the benchmark's questions: {wildcards.setting}"
     script:
         "../scripts/answer.py"
 
@@ -127,7 +128,7 @@ rule answer:
 rule judge:
     input:
         benchmark=BENCHMARK,
-        answers=expand(rules.answer.output.answers, repeat=REPEATS, allow_missing=True),
+        answers=expand("results/answers/{{setting}}/{{model}}/{repeat}.parquet", repeat=REPEATS),
     output:
         grades=expand("results/grades/{{setting}}/{{model}}/{repeat}.parquet", repeat=REPEATS),
     log:
@@ -141,8 +142,8 @@ rule judge:
     threads: 1
     resources:
         **asking(*JUDGES),
-        mem_mb=1500,
-        runtime=480,
+        mem_mb=grows(1500),
+        runtime=grows(480),
     params:
         recipe=judging(*JUDGES),
     message:
@@ -169,8 +170,8 @@ rule panel:
     threads: 1
     resources:
         **asking(*EVALUATION.panel, by="judge"),
-        mem_mb=1500,
-        runtime=480,
+        mem_mb=grows(1500),
+        runtime=grows(480),
     params:
         recipe=lambda wildcards: judging(wildcards.judge, rule="panel")(wildcards),
     message:
@@ -198,10 +199,10 @@ rule score:
         "../envs/devqa.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=grows(2000),
+        runtime=grows(30),
     params:
-        recipe=recipe_of("score.py", SCORING),
+        recipe=recipe_of("score.py", SCORING, files=HUMAN_GRADES),
     message:
         "Scoring {wildcards.model}"
     script:
@@ -226,8 +227,8 @@ rule compare:
         "../envs/devqa.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=60,
+        mem_mb=grows(3000),
+        runtime=grows(60),
     params:
         recipe=recipe_of(
             "compare.py",
@@ -237,6 +238,7 @@ rule compare:
                 "code_generation": EVALUATION.code_generation and EVALUATION.code_generation.model_dump(),
                 "families": described.families(SETTINGS),
             },
+            files=[*HUMAN_GRADES, *CODE_GENERATION],
         ),
     message:
         "Comparing all models"

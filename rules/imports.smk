@@ -21,8 +21,8 @@ if not SETTINGS.builds():
             "../envs/devqa.yaml"
         threads: 1
         resources:
-            mem_mb=1500,
-            runtime=30,
+            mem_mb=grows(1500),
+            runtime=grows(30),
         params:
             recipe=recipe_of(
                 "import_benchmark.py",
@@ -30,6 +30,7 @@ if not SETTINGS.builds():
                     "columns": EVALUATION.benchmark.columns.model_dump(),
                     "named": EVALUATION.benchmark.columns.named(),
                 },
+                files=table_files(EVALUATION.benchmark.path),
             ),
         message:
             "Reading the benchmark"
@@ -59,8 +60,8 @@ for entry in EVALUATION.imports:
             "../envs/devqa.yaml"
         threads: 1
         resources:
-            mem_mb=1500,
-            runtime=30,
+            mem_mb=grows(1500),
+            runtime=grows(30),
         params:
             recipe=recipe_of(
                 "import_answers.py",
@@ -72,6 +73,7 @@ for entry in EVALUATION.imports:
                     "named": entry.columns.named(),
                     "grades_decided": entry.columns.grades_decided(),
                 },
+                files=[file for each in entry.files for file in table_files(each)],
             ),
         message:
             f"Reading the answers of {entry.model}: {entry.setting}"
@@ -98,8 +100,8 @@ for entry in EVALUATION.imports:
             threads: 1
             resources:
                 **asking(judge),
-                mem_mb=1500,
-                runtime=480,
+                mem_mb=grows(1500),
+                runtime=grows(480),
             params:
                 recipe=judging(judge, rule=f"judge_{entry.setting}_{entry.model}_{judge}"),
             message:

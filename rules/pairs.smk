@@ -26,8 +26,8 @@ rule generate:
     threads: 1
     resources:
         **asking(SETTINGS.steps.generate.model),
-        mem_mb=1500,
-        runtime=240,
+        mem_mb=grows(1500),
+        runtime=grows(240),
     params:
         recipe=step_recipe("generate"),
     message:
@@ -50,8 +50,8 @@ rule check:
     threads: 1
     resources:
         **asking(SETTINGS.steps.check.model),
-        mem_mb=1500,
-        runtime=240,
+        mem_mb=grows(1500),
+        runtime=grows(240),
     params:
         recipe=step_recipe("check"),
     message:
@@ -74,8 +74,8 @@ rule evidence:
         "../envs/devqa.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=240,
+        mem_mb=grows(3000),
+        runtime=grows(240),
     params:
         recipe=recipe_of(
             "evidence.py",
@@ -106,8 +106,8 @@ rule verify:
     threads: 1
     resources:
         **asking(SETTINGS.steps.verify.model),
-        mem_mb=1500,
-        runtime=240,
+        mem_mb=grows(1500),
+        runtime=grows(240),
     params:
         recipe=step_recipe("verify", ["verify/answer", "verify/compare"], leave_out=VERIFYING),
     message:
@@ -129,8 +129,8 @@ rule review:
         "../envs/devqa.yaml"
     threads: 1
     resources:
-        mem_mb=1500,
-        runtime=30,
+        mem_mb=grows(1500),
+        runtime=grows(30),
     params:
         recipe=recipe_of("review.py"),
     message:
@@ -153,8 +153,8 @@ rule difficulty:
     threads: 1
     resources:
         **asking(*SETTINGS.steps.difficulty.models, SETTINGS.steps.difficulty.judge),
-        mem_mb=2000,
-        runtime=480,
+        mem_mb=grows(2000),
+        runtime=grows(480),
     params:
         recipe=recipe_of(
             "difficulty.py",

@@ -11,8 +11,9 @@ CORPUS = ["results/corpus.parquet"] if LOCAL else []
 ENGINE = SETTINGS.search.model_dump(
     mode="json", include={"engine", "url", "engine_id", "include_sites", "exclude_sites"}
 )
-FETCHING = SETTINGS.fetch.model_dump(mode="json", include={"max_bytes", "max_redirects", "private_hosts"})
-CLEANING = SETTINGS.clean.model_dump(mode="json", exclude={"timeout_s", "duplicate_similarity"})
+# In sections of their own, because both have a `max_bytes`.
+FETCHING = {"fetch": SETTINGS.fetch.model_dump(mode="json", include={"max_bytes", "max_redirects", "private_hosts"})}
+CLEANING = {"clean": SETTINGS.clean.model_dump(mode="json", exclude={"timeout_s", "duplicate_similarity"})}
 
 
 rule corpus:
@@ -28,10 +29,10 @@ rule corpus:
         "../envs/devqa.yaml"
     threads: 4
     resources:
-        mem_mb=2000,
-        runtime=120,
+        mem_mb=grows(2000),
+        runtime=grows(120),
     params:
-        recipe=recipe_of("corpus.py", {"path": SETTINGS.search.corpus, **CLEANING}),
+        recipe=recipe_of("corpus.py", {"path": SETTINGS.search.corpus, **CLEANING}, files=CORPUS_FILES),
     message:
         "Reading the pages of the local search engine"
     script:
@@ -52,8 +53,8 @@ rule search:
         "../envs/devqa.yaml"
     threads: 1
     resources:
-        mem_mb=1500,
-        runtime=120,
+        mem_mb=grows(1500),
+        runtime=grows(120),
     params:
         recipe=recipe_of("search.py", {**ENGINE, "results": SETTINGS.search.results}),
     message:
@@ -76,8 +77,8 @@ rule fetch:
         "../envs/devqa.yaml"
     threads: 1
     resources:
-        mem_mb=1500,
-        runtime=240,
+        mem_mb=grows(1500),
+        runtime=grows(240),
     params:
         recipe=recipe_of("fetch.py", {"local": LOCAL, **FETCHING}),
     message:
@@ -99,8 +100,8 @@ rule clean:
         "../envs/devqa.yaml"
     threads: workers(4)
     resources:
-        mem_mb=3000,
-        runtime=240,
+        mem_mb=grows(3000),
+        runtime=grows(60),
     params:
         recipe=recipe_of("clean.py", {**CLEANING, "duplicate_similarity": SETTINGS.clean.duplicate_similarity}),
     message:
@@ -124,8 +125,8 @@ rule condense:
     threads: 1
     resources:
         **asking(SETTINGS.steps.condense.model),
-        mem_mb=1500,
-        runtime=240,
+        mem_mb=grows(1500),
+        runtime=grows(240),
     params:
         recipe=step_recipe("condense"),
     message:

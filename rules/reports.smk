@@ -66,8 +66,8 @@ rule report:
         "../envs/devqa.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=grows(2000),
+        runtime=grows(30),
     params:
         recipe=lambda wildcards: recipe_text(
             "report.py", {"model": described.model(SETTINGS, wildcards.model), **SCORING}
@@ -102,8 +102,8 @@ rule funnel:
         "../envs/devqa.yaml"
     threads: 1
     resources:
-        mem_mb=1500,
-        runtime=30,
+        mem_mb=grows(1500),
+        runtime=grows(30),
     params:
         recipe=recipe_of(
             "funnel.py",
@@ -123,7 +123,7 @@ rule index:
     input:
         benchmark=BENCHMARK,
         domains=DOMAINS,
-        scores=expand(rules.score.output.scores, model=EVALUATED),
+        scores=expand("results/scores/{model}.parquet", model=EVALUATED),
         # For what they cost, at today's prices.
         answers=runs("answers", EVALUATED),
         comparison=rules.compare.output.comparison,
@@ -158,8 +158,8 @@ rule index:
         "../envs/devqa.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=grows(2000),
+        runtime=grows(30),
     params:
         recipe=recipe_of(
             "index.py",

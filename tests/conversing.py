@@ -58,7 +58,7 @@ class Desk:
                 chat,
                 prompt("answer/agentic"),
                 self.tools(page_tokens, results),
-                repeat,
+                [repeat],
                 rounds=rounds,
                 calls=calls,
             )

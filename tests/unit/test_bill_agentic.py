@@ -39,9 +39,9 @@ def job(config, tmp_path):  # noqa: F811
     told = asked(config, "one")
     return Planned(
         rule="answer",
-        wildcards={"setting": "agentic", "model": "one", "repeat": "1"},
+        wildcards={"setting": "agentic", "model": "one"},
         input={"benchmark": str(tmp_path / "benchmark.parquet"), "corpus": str(tmp_path / "corpus.parquet")},
-        output={"answers": str(tmp_path / "results/answers.parquet")},
+        output={"answers": [str(tmp_path / "results/answers.parquet")]},
         recipe=recipe(ROOT, "answer.py", OPTIONS, {"agentic": told}, ["answer/agentic"]),
         threads=1,
         resources={},
@@ -162,9 +162,9 @@ TURNS = 1 + GOES_ON + GOES_ON**2 + GOES_ON**3
 def planned(rule, role, basis, **more):
     models = {role: {"label": "one", "endpoint": "e", "model": "one"}}
     run = {"model": "one", "setting": "agentic"}
-    grades = {"grades": ["1"]}
+    output = {"answers" if rule == "answer" else "grades": ["1"]}
     return Planned(
-        rule, run, {}, grades, json.dumps({"models": models}), 1, {}, True, basis, more.get("unsettled", False)
+        rule, run, {}, output, json.dumps({"models": models}), 1, {}, True, basis, more.get("unsettled", False)
     )
 
 

@@ -71,7 +71,7 @@ def job(rule: str, config: dict[str, Any], pending: tuple[str, ...] = (BENCHMARK
         ),
         "answer": (
             {"benchmark": BENCHMARK, "retrieved": []},
-            {"answers": "results/answers/plain/one/1.parquet"},
+            {"answers": ["results/answers/plain/one/1.parquet"]},
             {"difficulties": ["easy", "hard"]},
             {"answer": asked},
         ),
@@ -85,7 +85,7 @@ def job(rule: str, config: dict[str, Any], pending: tuple[str, ...] = (BENCHMARK
     prompts = {"answer": ["answer/plain"], "judge": ["judge"]}.get(rule, [])
     planned = Planned(
         rule=rule,
-        wildcards={"setting": "plain", "model": "one", "repeat": "1"} if rule == "answer" else {},
+        wildcards={"setting": "plain", "model": "one"} if rule == "answer" else {},
         input=inputs,
         output=outputs,
         recipe=recipe(ROOT, f"{rule}.py", options, models, prompts),

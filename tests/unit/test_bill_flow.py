@@ -49,6 +49,7 @@ def job(
     setting: str = "plain",
     players: dict[str, Any] | None = None,
     unsettled: bool = False,
+    repeats: int = 1,
 ) -> Planned:
     """A job of `rule`; of the rules in which a model answers or is graded, about the one named "new"."""
     if rule == "answer" and setting != "plain":
@@ -58,7 +59,8 @@ def job(
         for role, label in (players or PLAYERS[rule]).items()
     }
     run = {"model": "new", "setting": setting}
-    return Planned(rule, run, {}, {"grades": ["1"]}, json.dumps({"models": models}), 1, {}, True, basis, unsettled)
+    output = {"answers" if rule == "answer" else "grades": [str(number) for number in range(repeats)]}
+    return Planned(rule, run, {}, output, json.dumps({"models": models}), 1, {}, True, basis, unsettled)
 
 
 def reading(
@@ -233,16 +235,23 @@ def test_deleted_tables_are_taken_to_be_in_the_cache():
 
 
 def test_a_judge_is_asked_about_every_new_answer():
-    answers = [
-        (job("answer"), [reading("answer", 0, 90, Altered(90, 90), part=("answer", "new"), name=str(repeat))])
-        for repeat in (1, 2)
-    ]
+    both = reading("answer", 0, 180, Altered(180, 90), part=("answer", "new"))
+    answers = [(job("answer", repeats=2), [both])]
     lines = run(*answers, (job("judge", "missing"), []), kept={("judge", "judge"): 500})
     assert figures(lines["judge", "judge", "judge"]) == (0, 0, 0, 180, 180)
     # Where the answers were others before, their grades are of no use.
     part = ("judge", "judge")
     lines = run(*answers, (job("judge", "present"), [reading("judge", 90, 0, part=part)]))
     assert figures(lines["judge", "judge", "judge"]) == (0, 0, 0, 180, 180)
+
+
+@pytest.mark.parametrize("rows", [None, 70])
+def test_answers_are_expected_once_for_each_repeat(rows):
+    one, three = (
+        run((job("answer", "missing", repeats=repeats), []), rows=rows)["answer", "answer", "new"] for repeats in (1, 3)
+    )
+    assert figures(three) == tuple(3 * figure for figure in figures(one))
+    assert three.sent > 0
 
 
 def test_a_judge_of_answers_that_stay_is_asked_about_none():

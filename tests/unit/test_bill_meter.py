@@ -48,7 +48,7 @@ def job(
 ) -> Planned:
     return Planned(
         rule=rule,
-        wildcards={"setting": "plain", "model": "one", "repeat": "1"},
+        wildcards={"setting": "plain", "model": "one"},
         input=inputs,
         output=outputs,
         recipe=recipe(ROOT, f"{rule}.py", options or {}, models, prompts),
@@ -232,7 +232,7 @@ def test_equal_requests_count_once(config, tmp_path):
     planned = job(
         "answer",
         {"benchmark": str(tmp_path / "benchmark.parquet")},
-        {"answers": "results/answers.parquet"},
+        {"answers": ["results/answers.parquet"]},
         {"answer": asked(config, "one")},
         ["answer/plain"],
         {"difficulties": ["easy", "hard"]},

@@ -93,7 +93,7 @@ def test_all_conversations_are_asked_in_each_round_at_once(desk):
     ask = model.ask
     model.ask = lambda requests: sizes.append(len(requests)) or ask(requests)
     questions = [{"id": str(number), "question": f"{number}?", "language": None} for number in range(5)]
-    rows = agentic(questions, model, prompt("answer/agentic"), desk.tools(), 1, rounds=3, calls=2)
+    rows = agentic(questions, model, prompt("answer/agentic"), desk.tools(), [1], rounds=3, calls=2)
     assert [row["answer"] for row in rows] == ["Seven."] * 5
     # Every round is there, for a bill to count.
     assert sizes == [5, 0, 0, 0]
@@ -130,7 +130,7 @@ def test_whatever_a_model_calls_every_call_is_answered_once(tmp_path_factory, tu
 
     model = Model(reply, context=context)
     questions = [{"id": "q", "question": "What of zebras?", "language": "en"}]
-    (row,) = rows = agentic(questions, model, prompt("answer/agentic"), desk.tools(), 1, rounds=3, calls=calls)
+    (row,) = rows = agentic(questions, model, prompt("answer/agentic"), desk.tools(), [1], rounds=3, calls=calls)
     assert_sound(rows, "answers")
     assert row["answer"] == "Seven."
     messages = model.requests[-1].messages
@@ -165,7 +165,7 @@ def test_a_bad_description_of_the_tools_is_named(desk, tmp_path, text, says):
     assert "answer/agentic/tools.yaml" in before
     assert mine.files() != before
     with pytest.raises(UserError, match=says):
-        agentic([], Model(lambda request: answered()), mine, desk.tools(), 1, rounds=1, calls=1)
+        agentic([], Model(lambda request: answered()), mine, desk.tools(), [1], rounds=1, calls=1)
 
 
 def test_where_nothing_may_be_sent_only_what_is_kept_is_read(desk, tmp_path):
@@ -183,7 +183,7 @@ def test_where_nothing_may_be_sent_only_what_is_kept_is_read(desk, tmp_path):
     desk.server.reply = script(calling(("search", {"query": "a"}), ("search", {"query": "b"})), "Seven.")
     questions = [{"id": "q", "question": "?", "language": "en"}]
     with desk.server.chat(tmp_path / "cache") as chat:
-        (row,) = agentic(questions, chat, prompt("answer/agentic"), offline, 1, rounds=3, calls=2)
+        (row,) = agentic(questions, chat, prompt("answer/agentic"), offline, [1], rounds=3, calls=2)
     assert (row["status"], desk.server.count, lacking) == ("failed", 1, [1])
     assert not (tmp_path / "web").exists()
     assert offline.carry_out([Order(Open("http://e/a"), "x")]) == [None]

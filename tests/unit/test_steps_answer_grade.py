@@ -27,14 +27,14 @@ def given_answer(name, text="one megabyte", status="ok", repeat=1):
     return {"id": name, "setting": "plain", "model": "m", "repeat": repeat, "answer": text, "status": status}
 
 
-def answers_of(chat, *questions, repeat=1):
-    rows = plain(questions, chat, prompt("answer/plain"), repeat)
+def answers_of(chat, *questions, repeats=(1,)):
+    rows = plain(questions, chat, prompt("answer/plain"), repeats)
     assert_sound(rows, "answers")
     return rows
 
 
-def confident(chat, *questions, repeat=1):
-    rows = confidence(questions, chat, prompt("answer/confidence"), repeat)
+def confident(chat, *questions, repeats=(1,)):
+    rows = confidence(questions, chat, prompt("answer/confidence"), repeats)
     assert_sound(rows, "answers")
     return rows
 
@@ -52,8 +52,8 @@ def retrieved(name, *passages, status=None, reason=""):
     }
 
 
-def from_passages(chat, questions, found, repeat=1):
-    rows = rag(questions, found, chat, prompt("answer/rag"), repeat)
+def from_passages(chat, questions, found, repeats=(1,)):
+    rows = rag(questions, found, chat, prompt("answer/rag"), repeats)
     assert_sound(rows, "answers")
     return rows
 
@@ -95,8 +95,8 @@ def test_each_repeat_is_a_draw_of_its_own_and_the_same_repeat_is_not_paid_again(
     endpoint.clear()
     endpoint.reply = reply
     with endpoint.chat(tmp_path) as chat:
-        for repeat in (1, 2, 1):
-            answers_of(chat, question("a"), repeat=repeat)
+        for repeats in ([1], [2], [1], [1, 2]):
+            answers_of(chat, question("a"), repeats=repeats)
     assert endpoint.count == 2
 
 
@@ -168,9 +168,9 @@ def test_variables_that_no_step_gives_are_named(tmp_path):
     broken = broken_prompt(tmp_path)
     for setting in (plain, confidence):
         with pytest.raises(UserError, match="'misspelt' is undefined"):
-            setting([question("a")], Model.saying([]), broken, 1)
+            setting([question("a")], Model.saying([]), broken, [1])
     with pytest.raises(UserError, match="'misspelt' is undefined"):
-        rag([question("a")], [retrieved("a")], Model.saying([]), broken, 1)
+        rag([question("a")], [retrieved("a")], Model.saying([]), broken, [1])
     with pytest.raises(UserError, match="'misspelt' is undefined"):
         grade([question("a")], [given_answer("a")], Model.saying([]), broken)
 
@@ -291,13 +291,20 @@ def test_repeats_and_settings_are_draws_of_their_own(endpoint, tmp_path, setting
     ask = {
         "plain": answers_of,
         "confidence": confident,
-        "rag": lambda chat, row, repeat: from_passages(chat, [row], [retrieved("a", passage("p"))], repeat),
+        "rag": lambda chat, *rows, repeats: from_passages(
+            chat, rows, [retrieved(name, passage(name)) for name in "ab"], repeats
+        ),
     }[setting]
     with endpoint.chat(tmp_path) as chat:
-        for repeat in (1, 2, 1):
-            (row,) = ask(chat, question("a"), repeat=repeat)
-            assert row["repeat"] == repeat
-    assert endpoint.count == 2
+        for repeats in ([1], [2], [1], [1, 2]):
+            (row, *more) = ask(chat, question("a"), repeats=repeats)
+            assert [row["repeat"], *(each["repeat"] for each in more)] == repeats
+        assert endpoint.count == 2
+        # Repeat by repeat, each with all questions in their order.
+        rows = ask(chat, question("b"), question("a"), repeats=[1, 2])
+    assert [(row["repeat"], row["id"]) for row in rows] == [(1, "b"), (1, "a"), (2, "b"), (2, "a")]
+    assert len({row["answer"] for row in rows}) == 2
+    assert endpoint.count == 4
 
 
 @pytest.mark.parametrize("target", ["", "  ", None])

@@ -341,7 +341,7 @@ def recorded(project: Project) -> dict[str, str]:
 def test_the_plan_has_the_recipes_of_a_plain_run(project):
     kept = recorded(project)
     jobs = planned(project)
-    assert Counter(job["rule"] for job in jobs)["answer"] == 4
+    assert Counter(job["rule"] for job in jobs)["answer"] == 2
     assert {(job["runs"], job["basis"]) for job in jobs} == {(False, "exact")}
     for job in jobs:
         assert kept[(repr(job["recipe"]),)] == job["rule"]

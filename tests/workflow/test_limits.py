@@ -69,10 +69,10 @@ def test_jobs_of_a_rule_share_what_a_model_bears(limited):
     # More jobs than requests: each takes one, and Snakemake holds the others back.
     difficulty = {name: part for (rule, name), part in parts.items() if rule == "difficulty"}
     assert difficulty == {"requests_weak": 1, "requests_strong": 2, "requests_judge": 3}
-    # Two repeats of each model's answers; each job asks its own model alone.
+    # Each job asks its own model alone, all repeats.
     assert {key: part for key, part in parts.items() if key[0].startswith("answer")} == {
-        ("answer weak", "requests_weak"): 1,
-        ("answer strong", "requests_strong"): 4,
+        ("answer weak", "requests_weak"): 2,
+        ("answer strong", "requests_strong"): 8,
     }
     assert parts["judge weak", "requests_judge"] == parts["judge strong", "requests_judge"] == 6
 

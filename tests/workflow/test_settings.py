@@ -125,7 +125,7 @@ def test_a_setting_that_is_added_to_a_model_is_the_only_one_that_it_is_asked_in(
     # The two repeats are alike here, so each judge sees one of them.
     assert project.asked() == {"rag": ROWS * REPEATS, "judge": 2 * ROWS}
     assert asked_by_model(project) == {"weak": ROWS * REPEATS, "judge": ROWS, "worker": ROWS}
-    grading = {"answer": REPEATS, "judge": 1, "panel": 1}
+    grading = {"answer": 1, "judge": 1, "panel": 1}
     assert {rule: run.rules[rule] for rule in run.rules if rule not in AFTER_GRADES} == grading
 
 
@@ -145,7 +145,7 @@ def test_fewer_passages_are_retrieved_anew_and_only_answers_from_passages_are_as
     assert project.asked() == {"rag": changed * REPEATS, "judge": 2 * changed}
     assert project.endpoint.count <= bill.most
     assert run.rules["retrieve"] == 1
-    assert run.rules["answer"] == REPEATS
+    assert run.rules["answer"] == 1
     assert "domains" not in run.rules
 
 

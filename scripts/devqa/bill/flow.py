@@ -173,7 +173,7 @@ class _Stream:
             line.cached += len(missing) * self._rates.requests["retrieve"] * self._dialogues.count
             line.bases |= {self._basis(line)} if missing else set()
             return
-        # Each of these jobs asks about all rows of the benchmark; all shards of another step together do so.
+        # Each repeat of these jobs asks about all rows of the benchmark; all shards of another step together do so.
         whole = line.rule in WHOLE
         if whole and self._asked is not None:
             self._reckon_rows(line, present, missing, self._asked)
@@ -181,15 +181,15 @@ class _Stream:
         if present:
             there = sum(len(each.cached) for _, readings in present for each in _own(readings, line))
             opened = min(self._opened, max(0, self._rows - _rows(present))) * self._times(line)
-            most = (self._renewed_most * self._most(line) + opened) * (len(present) if whole else 1)
+            most = (self._renewed_most * self._most(line) + opened) * (_repeats(present) if whole else 1)
             line.cached -= there * self._replaced
             line.further += min(there * self._share, most)
             line.most += most
         if missing:
-            jobs = len(missing) if whole else len(missing) / self._shards
-            expected = self._rates.requests[_rate(line)] * self._dialogues.count * jobs
+            times = _repeats(missing) if whole else len(missing) / self._shards
+            expected = self._rates.requests[_rate(line)] * self._dialogues.count * times
             expected *= self._times(line) if line.rule == "difficulty" else self._turns(line)
-            self._expect(line, expected, self._dialogues.count * self._most(line) * max(1, jobs), self._basis(line))
+            self._expect(line, expected, self._dialogues.count * self._most(line) * max(1, times), self._basis(line))
 
     def _searched_before(self) -> bool:
         """Have questions of the benchmark been searched for when they were pairs, for no fewer pages?"""
@@ -200,13 +200,13 @@ class _Stream:
 
     def _reckon_rows(self, line: Line, present: Group, missing: Group, rows: int) -> None:
         """Add what is asked about `rows` questions that are known, and shown what is still to be found with them."""
-        reworded = [_own(readings, line) for job, readings in present if job.unsettled]
-        there = sum(len(reading.cached) for readings in reworded for reading in readings)
+        reworded = [(job, _own(readings, line)) for job, readings in present if job.unsettled]
+        there = sum(len(reading.cached) for _, readings in reworded for reading in readings)
         line.cached -= there
         line.further += there
-        line.most += len(reworded) * rows * self._times(line) if line.role == IN_ROUNDS else there
+        line.most += _repeats(reworded) * rows * self._times(line) if line.role == IN_ROUNDS else there
         if missing:
-            asked = rows * len(missing)
+            asked = rows * _repeats(missing)
             self._expect(line, asked * self._turns(line), asked * self._times(line), "present")
 
     def _expect(self, line: Line, expected: float, most: float, basis: Basis) -> None:
@@ -284,7 +284,9 @@ class _Stream:
             self._dialogues.count * self._config["steps"]["generate"]["pairs"] if self._asked is None else self._asked
         )
         rows = sum(
-            len(readings[0].keys) if readings and (self._settled or job.basis == "exact") else most
+            len(readings[0].keys)
+            if readings and (self._settled or job.basis == "exact")
+            else most * _repeats([(job, readings)])
             for job, readings in group
             if _plays(job, line)
         )
@@ -363,7 +365,12 @@ def _own(readings: Sequence[Reading], line: Line) -> list[Reading]:
     return [reading for reading in readings if (reading.role, reading.label) == (line.role, line.label)]
 
 
+def _repeats(group: Group) -> int:
+    """How often these jobs ask about all rows: answers are given once for each repeat."""
+    return sum(len(job.output["answers"]) if job.rule == "answer" else 1 for job, _ in group)
+
+
 def _rows(group: Group) -> int:
     """The rows that come to a step: what its first question is asked about, in all shards or by one model."""
-    rows = [len(readings[0].keys) for job, readings in group if readings]
+    rows = [len(readings[0].keys) // _repeats([(job, readings)]) for job, readings in group if readings]
     return max(rows, default=0) if group[0][0].rule in WHOLE else sum(rows)

@@ -7,6 +7,7 @@ nothing but its question and what was answered before, so a rerun reads all of i
 import hashlib
 import logging
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import orjson
@@ -38,9 +39,16 @@ _LAST = "\n\n(No more calls are possible: answer the question now.)"
 
 
 def agentic(
-    questions: Sequence[Row], chat: Chat, prompt: Prompt, tools: Tools, repeat: int, *, rounds: int, calls: int
+    questions: Sequence[Row],
+    chat: Chat,
+    prompt: Prompt,
+    tools: Tools,
+    repeats: Sequence[int],
+    *,
+    rounds: int,
+    calls: int,
 ) -> list[Row]:
-    """Rows of table `answers`, one per row of the benchmark: what the model said, and all that it did before.
+    """Rows of table `answers`, one per repeat and row of the benchmark: what the model said, and all that it did.
 
     After `rounds` rounds of calls it must answer, and sooner when its context is full. Of one message at most `calls`
     calls are carried out. A call that gives nothing costs no row: the model is told why. Each `repeat` is a sample of
@@ -52,7 +60,8 @@ def agentic(
     offered = _offered(prompt)
     settings = {"rounds": rounds, "calls": calls}
     talks = [
-        _Talk(row, prompt.messages(settings, {"question": row["question"]}), chat, offered, repeat) for row in questions
+        _Talk(row, prompt.messages(settings, {"question": row["question"]}), chat, offered, repeat)
+        for repeat, row in product(repeats, questions)
     ]
     for number in range(1, rounds + 2):
         going_on = [talk for talk in talks if talk.open]

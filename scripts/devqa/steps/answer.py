@@ -1,10 +1,12 @@
 """benchmark → answers: one model answers every question, once per repeat (SimpleDevQA, sections 6 and 7).
 
 One function for each setting in which a question is one request: `plain` (6), `rag` (7.2), `confidence` (7.3).
+Rows come repeat by repeat, each with all questions in their order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from devqa.llm.chat import Answer, Chat, Request
@@ -20,32 +22,34 @@ TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens")
 MESSAGE_TOKENS = 16
 
 
-def answers(questions: Sequence[str], chat: Chat, prompt: Prompt, repeat: int) -> list[Answer]:
-    """What the model says to each question, with nothing else to go by. Each `repeat` is a sample of its own."""
-    return chat.ask([Request(tuple(prompt.messages({}, {"question": text})), repeat=repeat) for text in questions])
+def answers(questions: Sequence[str], chat: Chat, prompt: Prompt, repeats: Sequence[int]) -> list[Answer]:
+    """What the model says to each question, with nothing else to go by. Each repeat is a sample of its own."""
+    messages = [tuple(prompt.messages({}, {"question": text})) for text in questions]
+    return chat.ask([Request(each, repeat=repeat) for repeat, each in product(repeats, messages)])
 
 
-def plain(questions: Sequence[Row], chat: Chat, prompt: Prompt, repeat: int) -> list[Row]:
-    """Rows of table `answers`, one per row of the benchmark: what the model said, and how the call ended."""
-    given = answers([row["question"] for row in questions], chat, prompt, repeat)
+def plain(questions: Sequence[Row], chat: Chat, prompt: Prompt, repeats: Sequence[int]) -> list[Row]:
+    """Rows of table `answers`, one per row of the benchmark and repeat: what the model said, and how the call ended."""
     return [
-        {**run(row, "plain", chat, repeat), **said_by(chat, said)} for row, said in zip(questions, given, strict=True)
+        {**run(row, "plain", chat, repeat), **said_by(chat, said)}
+        for repeat, row, said in _answered(questions, chat, prompt, repeats)
     ]
 
 
-def confidence(questions: Sequence[Row], chat: Chat, prompt: Prompt, repeat: int) -> list[Row]:
+def confidence(questions: Sequence[Row], chat: Chat, prompt: Prompt, repeats: Sequence[int]) -> list[Row]:
     """The same where the model also states how sure it is, in percent; null where that can't be read (`split`).
 
     The stated line is no part of the answer. An answer that has nothing else is empty.
     """
-    given = answers([row["question"] for row in questions], chat, prompt, repeat)
     return [
         {**run(row, "confidence", chat, repeat), **_with_confidence(chat, said)}
-        for row, said in zip(questions, given, strict=True)
+        for repeat, row, said in _answered(questions, chat, prompt, repeats)
     ]
 
 
-def rag(questions: Sequence[Row], retrieved: Sequence[Row], chat: Chat, prompt: Prompt, repeat: int) -> list[Row]:
+def rag(
+    questions: Sequence[Row], retrieved: Sequence[Row], chat: Chat, prompt: Prompt, repeats: Sequence[int]
+) -> list[Row]:
     """The same where the model is shown the passages that the question finds: rows of table `retrieved`, by id.
 
     The row keeps the passages that were shown: the best ones, as many as fit into the model's context. A question that
@@ -57,18 +61,19 @@ def rag(questions: Sequence[Row], retrieved: Sequence[Row], chat: Chat, prompt: 
         for row in questions
         if found[row["id"]]["status"] != "failed"
     }
-    given = chat.ask([Request(tuple(messages), repeat=repeat) for _, messages in shown.values()])
-    said = dict(zip(shown, given, strict=True))
+    wanted = list(product(repeats, shown))
+    given = chat.ask([Request(tuple(shown[id][1]), repeat=repeat) for repeat, id in wanted])
+    said = dict(zip(wanted, given, strict=True))
     return [
         {
             **run(row, "rag", chat, repeat),
             **(
-                {"passages": shown[row["id"]][0], **said_by(chat, said[row["id"]])}
+                {"passages": shown[row["id"]][0], **said_by(chat, said[repeat, row["id"]])}
                 if row["id"] in shown
                 else _not_asked(found[row["id"]]["reason"])
             ),
         }
-        for row in questions
+        for repeat, row in product(repeats, questions)
     ]
 
 
@@ -85,6 +90,13 @@ def said_by(chat: Chat, said: Answer) -> Row:
         **{name: getattr(said, name) if said.input_tokens else None for name in TOKENS},
         **asked(chat.label, said),
     }
+
+
+def _answered(
+    questions: Sequence[Row], chat: Chat, prompt: Prompt, repeats: Sequence[int]
+) -> Iterator[tuple[int, Row, Answer]]:
+    given = answers([row["question"] for row in questions], chat, prompt, repeats)
+    return ((repeat, row, said) for (repeat, row), said in zip(product(repeats, questions), given, strict=True))
 
 
 def _with_confidence(chat: Chat, said: Answer) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def difficulty(
     attempts: list[list[Row]] = [[] for _ in pairs]
     spent: list[list[Row]] = [[] for _ in pairs]
     for model in models:
-        given = answers([row["question"] for row in pairs], model, answer_prompt, REPEAT)
+        given = answers([row["question"] for row in pairs], model, answer_prompt, [REPEAT])
         texts = [answer.text if answer.outcome == "ok" else None for answer in given]
         judged = verdicts(pairs, texts, judge, judge_prompt)
         for index, (answer, (verdict, words)) in enumerate(zip(given, judged, strict=True)):
