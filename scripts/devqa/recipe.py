@@ -2,7 +2,8 @@
 
 Snakemake compares params as a set of `repr()`s and tracks neither templates nor imported modules, so each rule has
 one param that holds it all: the step's own slice of the validated configuration, how its models are asked, and the
-content hashes of its prompts and of its script's import closure. Nothing that changes no result is in it.
+content hashes of its prompts, of its script's import closure and of files from outside. Nothing that changes no result
+is in it.
 """
 
 import json
@@ -20,6 +21,7 @@ def recipe(
     options: Mapping[str, Any],
     models: Mapping[str, Any] | None = None,
     prompts: Sequence[str] = (),
+    files: str = "",
 ) -> str:
     """The recipe of a rule that runs `scripts/<script>`.
 
@@ -28,6 +30,7 @@ def recipe(
         options: what the step is told, as plain JSON values.
         models: what each of the step's roles asks (`devqa.config.models.asked_with`).
         prompts: the names of its prompt folders.
+        files: the digest of the files from outside that it reads (`devqa.fingerprint`); "" where it reads none.
 
     Raises:
         UserError: a template is missing or does not parse.
@@ -39,6 +42,8 @@ def recipe(
         "prompts": {name: Prompt(base / "prompts", name).files() for name in prompts},
         "code": closure(base / "scripts" / script, base / "scripts"),
     }
+    if files:
+        content["files"] = files
     return json.dumps(content, sort_keys=True, ensure_ascii=False)
 
 

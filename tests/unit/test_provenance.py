@@ -79,3 +79,9 @@ def test_a_recipe_is_canonical_and_holds_what_a_result_depends_on():
     assert content["options"] == {"a": "ä", "b": 1}
     assert "check/system.j2" in content["prompts"]["check"]
     assert {"check.py", "devqa/steps/check.py", "devqa/llm/chat.py"} <= content["code"].keys()
+
+
+def test_files_from_outside_are_in_a_recipe_by_their_content_and_only_there():
+    made = recipe(ROOT, "ingest.py", {})
+    assert "files" not in json.loads(made)
+    assert json.loads(recipe(ROOT, "ingest.py", {}, files="abc")) == {**json.loads(made), "files": "abc"}
