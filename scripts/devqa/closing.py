@@ -2,10 +2,11 @@
 
 import csv
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from devqa import attempts
 from devqa.imports.files import CELL_LIMIT
 from devqa.llm.pricing import money
 from devqa.llm.spend import Account, dollars
@@ -36,6 +37,7 @@ _RULES: dict[str, list[str]] = {
 _SEARCHED = ("search", "pages", "evidence", "retrieved")
 # Such rows are mended with those of the stage before, which have hints of their own.
 _CONSEQUENCES = ("the search for passages was given up", "there is no answer to grade")
+TOLD_TO_STOP = "NOTE  The run was told to stop (SIGTERM): give the same command again to go on."
 # As `devqa.job` writes them: the time, the level, and a message that may have several lines.
 _ENTRY = re.compile(r"^\d{4}-\d\d-\d\d [\d:,]+ ([A-Z]+) ")
 
@@ -157,16 +159,35 @@ def spending(account: Account, budget_usd: float | None) -> list[str]:
     return [f"This run spent {money(dollars(account.spent))} USD{of}{lost}"]
 
 
-def causes(logs: Path, since: float) -> list[str]:
+class Failed(NamedTuple):
+    """A job that has failed: its rule, its wildcards, and where it writes its log."""
+
+    rule: str
+    wildcards: Mapping[str, str]
+    log: Path
+
+
+def causes(logs: Path, since: float, failed: Iterable[Failed] = ()) -> list[str]:
     """The errors in the log files that were written after `since` (seconds since the epoch), each once.
 
-    What was unexpected is named by its log file.
+    What was unexpected is named by its log file, and so are those of the `failed` jobs that have left no word.
     """
     errors: dict[str, None] = {}
     for log in sorted(logs.rglob("*.log")):
         if log.stat().st_mtime >= since:
             errors |= dict.fromkeys(_errors(log))
+    errors |= dict.fromkeys(_silent(job) for job in failed if not (job.log.exists() and any(_errors(job.log))))
     return [f"ERROR  {error}" for error in errors]
+
+
+def _silent(job: Failed) -> str:
+    name = ", ".join([job.rule, *job.wildcards.values()])
+    if attempts.was_killed(job.rule, job.wildcards):
+        return (
+            f"{name}: the job was killed before it could say why (see {job.log}). Most often memory has run out: "
+            f"{attempts.more_memory(job.rule)}. Was it kill -9, or a node that was lost, give the same command again"
+        )
+    return f"{name}: the job has left no word of what went wrong in {job.log}: see what Snakemake says above"
 
 
 def _errors(log: Path) -> Iterator[str]:

@@ -1,7 +1,9 @@
 """What a script gets from Snakemake, and how it ends: the one place that knows Snakemake's `snakemake` object."""
 
+import errno
 import json
 import logging
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,11 +11,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from devqa import again
+from devqa import again, attempts, stopping
+from devqa.attempts import more_memory
 from devqa.errors import UserError
+from devqa.stopping import Stopped
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake as Snakemake
+
+
+_log = logging.getLogger("devqa")
 
 
 class Job:
@@ -56,7 +63,8 @@ class Job:
 def job(snakemake: "Snakemake") -> Iterator[Job]:
     """Run a script's body: its log goes to the rule's log file and, as far as it concerns people, to the screen.
 
-    A `UserError` ends the script with its message and exit code 1, Ctrl-C with 130, both without a traceback.
+    A `UserError` ends the script with its message and exit code 1, and so does a lack of memory; Ctrl-C ends it with
+    130, SIGTERM with 143. None of them leaves a traceback.
     """
     this = Job(snakemake)
     if this.chat:
@@ -64,23 +72,60 @@ def job(snakemake: "Snakemake") -> Iterator[Job]:
         yield this
         return
     _log_to(snakemake.log[0])
+    name, wildcards = this.rule, dict(this.wildcards.items())
+
+    def last_words(stopped: Stopped) -> int:
+        _log.error("%s: %s", name, _why(stopped, name, wildcards))
+        return 128 + stopped.signal
+
+    stopping.listen(last_words)
     try:
-        yield this
-        if this.wants_again or any(chat.unanswered for chat in this.chats):
-            again.leave(this.rule, dict(this.wildcards.items()))
+        with attempts.at_work(name, wildcards):
+            yield this
+            if this.wants_again or any(chat.unanswered for chat in this.chats):
+                again.leave(name, wildcards)
     except UserError as error:
-        logging.getLogger("devqa").error("%s: %s", snakemake.rule, error)
+        _log.error("%s: %s", name, error)
         _leave(1)
-    except KeyboardInterrupt:
-        logging.getLogger("devqa").error("%s: interrupted; give the same command again to go on", snakemake.rule)
-        _leave(130)
+    except Stopped as stopped:
+        _leave(last_words(stopped))
+    except Exception as error:
+        if not _lacks_memory(error):
+            raise
+        _log.error("%s: %s", name, out_of_memory(name, error))
+        _leave(1)
+
+
+def out_of_memory(rule: str, error: BaseException) -> str:
+    """What is to be said of a job of `rule` for which there was not enough memory."""
+    said = str(error) or type(error).__name__
+    return f"out of memory ({said}): {more_memory(rule)}. What was answered is kept: then give the same command again"
+
+
+def _why(stopped: Stopped, rule: str, wildcards: dict[str, str]) -> str:
+    if stopped.signal == signal.SIGINT:
+        return "interrupted: what was answered is kept, give the same command again to go on"
+    if attempts.was_replaced(rule, wildcards):
+        return "stopped, because another attempt of this job has begun: what was answered is kept for it"
+    return (
+        "told to stop (SIGTERM), as clusters do when a job's time is up or it is cancelled: what was answered is kept. "
+        f"Give the same command again to go on, with more time if it was up (--set-resources {rule}:runtime=…)"
+    )
+
+
+def _lacks_memory(error: BaseException) -> bool:
+    if isinstance(error, BaseExceptionGroup):
+        return any(map(_lacks_memory, error.exceptions))
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    return isinstance(error, MemoryError) or "can't start new thread" in str(error)
 
 
 def _log_to(path: str) -> None:
     logger = logging.getLogger()
     logger.setLevel(logging.WARNING)
     logging.getLogger("devqa").setLevel(logging.INFO)
-    file = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
+    file = _LogFile(path, encoding="utf-8", errors="backslashreplace")
     file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     screen = logging.StreamHandler(sys.stderr)
     screen.setLevel(logging.INFO if sys.stderr.isatty() else logging.ERROR)
@@ -89,9 +134,21 @@ def _log_to(path: str) -> None:
     sys.excepthook = _log_uncaught
 
 
+class _LogFile(logging.FileHandler):
+    """The log file of a job. Where it can't grow, the job goes on without it."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 -- logging's own name
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            super().handleError(record)
+            return
+        logging.getLogger().removeHandler(self)
+        _log.error("%s can't be written (%s): make room. The job goes on without it", self.baseFilename, error.strerror)
+
+
 def _log_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """A fault of ours: its traceback goes to the log file too, which is what people are pointed at."""
-    logging.getLogger("devqa").error("unexpected error", exc_info=(kind, error, trace))
+    _log.error("unexpected error", exc_info=(kind, error, trace))
 
 
 def _leave(code: int) -> None:

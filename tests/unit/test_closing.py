@@ -165,3 +165,22 @@ def test_each_cause_is_named_once_and_only_this_run_s(tmp_path):
         "ERROR  queries: the key is refused\nmend it",
         f"ERROR  unexpected error (see {tmp_path / 'c.log'})",
     ]
+
+
+def test_jobs_that_have_left_no_word_are_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    killed, silent, said = (
+        closing.Failed(rule, {"source": "mine", "shard": "0-of-2"}, tmp_path / f"logs/{rule}.log")
+        for rule in ("queries", "search", "check")
+    )
+    (tmp_path / "logs").mkdir()
+    killed.log.write_text("2026-11-29 23:00:00,000 INFO 3 of 8\n")
+    said.log.write_text("2026-11-29 23:00:00,000 ERROR check: the key is refused\n")
+    mark = tmp_path / ".snakemake/devqa/jobs/queries/0-of-2,mine"
+    mark.parent.mkdir(parents=True)
+    mark.write_text('{"name": "a", "host": "b", "pid": 1, "since": 1}')
+    first, second, third = closing.causes(tmp_path / "logs", 0, [killed, silent, said])
+    assert first == "ERROR  check: the key is refused"
+    assert second.startswith("ERROR  queries, mine, 0-of-2: the job was killed before it could say why (see ")
+    assert "--set-resources queries:mem_mb=" in second
+    assert third.startswith("ERROR  search, mine, 0-of-2: the job has left no word of what went wrong in ")

@@ -1,5 +1,6 @@
 """How a script of a rule starts and ends, in a process of its own, as Snakemake starts it."""
 
+import json
 import os
 import subprocess
 import sys
@@ -37,7 +38,7 @@ with job(snakemake) as this:
 
 @pytest.fixture
 def run(tmp_path):
-    def start(body: str, inputs: str = "") -> tuple[int, str, str, str]:
+    def start(body: str, inputs: str = "", log: bool = True) -> tuple[int, str, str, str]:
         """Exit code, standard output, standard error and the log file of a script with this body."""
         script = tmp_path / "script.py"
         script.write_text(SCRIPT % {"body": body, "input": inputs}, encoding="utf-8")
@@ -45,7 +46,8 @@ def run(tmp_path):
         ended = subprocess.run(
             [sys.executable, script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
         )
-        return ended.returncode, ended.stdout, ended.stderr, (tmp_path / "job.log").read_text(encoding="utf-8")
+        written = (tmp_path / "job.log").read_text(encoding="utf-8") if log else ""
+        return ended.returncode, ended.stdout, ended.stderr, written
 
     return start
 
@@ -111,3 +113,57 @@ def test_a_script_that_ends_itself_keeps_its_exit_code(run):
 def test_a_job_that_wants_to_run_again_leaves_a_token_for_its_rule(run, tmp_path, wants, left):
     assert run(f"this.wants_again = {wants}")[0] == 0
     assert (tmp_path / "results/.again/verify/0-of-1").exists() == left
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "MemoryError()",
+        "ExceptionGroup('requests', [ValueError(), ExceptionGroup('', [MemoryError()])])",
+        "OSError(12, 'Cannot allocate memory')",
+        'RuntimeError("can\'t start new thread")',
+    ],
+)
+def test_a_lack_of_memory_is_one_message_that_says_what_helps(run, fault):
+    code, out, err, log = run(f"raise {fault}")
+    assert code == 1
+    assert err.startswith("verify: out of memory (")
+    assert "--set-resources verify:mem_mb=" in log
+    assert "Traceback" not in out + err + log
+
+
+@pytest.mark.parametrize(
+    ("number", "says", "ends"),
+    [
+        ("SIGINT", "verify: interrupted: what was answered is kept", 130),
+        ("SIGTERM", "verify: told to stop (SIGTERM)", 143),
+    ],
+)
+def test_a_signal_is_one_message(run, tmp_path, number, says, ends):
+    body = f"import os, signal, time; os.kill(os.getpid(), signal.{number}); time.sleep(60)"
+    code, out, err, log = run(body)
+    assert (code, err.startswith(says)) == (ends, True), err
+    assert says in log
+    assert "Traceback" not in out + err + log
+    assert not list((tmp_path / ".snakemake/devqa/jobs").rglob("0-of-1"))
+
+
+def test_a_job_whose_place_another_one_has_taken_says_so(run):
+    mark = {"name": "other", "host": "other", "pid": 1, "since": 1}
+    code, _, err, _ = run(
+        f"import os, signal, time; open('.snakemake/devqa/jobs/verify/0-of-1', 'w').write('{json.dumps(mark)}'); "
+        "os.kill(os.getpid(), signal.SIGTERM); time.sleep(60)"
+    )
+    assert code == 143
+    assert err == ("verify: stopped, because another attempt of this job has begun: what was answered is kept for it\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
+def test_a_log_that_can_not_grow_is_one_message_and_stops_nothing(run, tmp_path):
+    (tmp_path / "job.log").symlink_to("/dev/full")
+    code, out, err, _ = run("logging.getLogger('devqa').info('one'); print('done')", log=False)
+    assert (code, out) == (0, "done\n")
+    assert (
+        err
+        == f"{tmp_path / 'job.log'} can't be written (No space left on device): make room. The job goes on without it\n"
+    )

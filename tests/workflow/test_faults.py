@@ -94,7 +94,8 @@ def test_a_missing_key_is_refused_before_any_job_starts(fresh):
     assert run.code != 0
     assert "NO_SUCH_KEY is not set (needed by steps.queries.model" in run.output
     assert not run.rules
-    assert not (fresh.folder / "results").exists()
+    # Hidden files hold no results.
+    assert not list((fresh.folder / "results").glob("[!.]*"))
 
 
 def test_braces_in_the_configuration_are_no_wildcards(fresh):
@@ -125,67 +126,62 @@ def test_the_end_of_a_run_names_what_failed(fresh):
     assert (fresh.folder / "results/reports/leaderboard.csv").read_text().startswith("model,setting,")
 
 
+# Sections that are wrong by themselves, and those that don't fit the rest.
 BAD_CONFIGURATIONS = {
-    "evaluation": ({"modles": []}, "evaluation.modles: unknown key; did you mean 'models'?"),
-    "search": ({"engine": "bing"}, "search.engine: input should be 'local', 'searxng', "),
-    "dialogues": ({"mine": {"path": "no/such.jsonl"}}, "no/such.jsonl"),
-    "steps": (
-        {"queries": {"model": "wrker"}},
-        "steps.queries.model: there is no model 'wrker' under models; did you mean",
-    ),
-    "models": ({"worker": {"base_url": None}}, "models.worker: base_url is missing"),
+    "values": [
+        ("evaluation", {"modles": []}, "evaluation.modles: unknown key; did you mean 'models'?"),
+        ("search", {"engine": "bing"}, "search.engine: input should be 'local', 'searxng', "),
+        ("models", {"worker": {"base_url": None}}, "models.worker: base_url is missing"),
+    ],
+    "references": [
+        ("dialogues", {"mine": {"path": "no/such.jsonl"}}, "dialogues.mine.path: 'no/such.jsonl' does not exist"),
+        ("dialogues", {"zip": {"path": "mine/d.zip"}}, "dialogues.zip.path: 'mine/d.zip' is not of a supported format"),
+        (
+            "steps",
+            {"queries": {"model": "wrker"}},
+            "steps.queries.model: there is no model 'wrker' under models; did you mean",
+        ),
+    ],
 }
 
 
-@pytest.mark.parametrize("section", BAD_CONFIGURATIONS)
-def test_a_bad_configuration_is_refused_with_one_message(fresh, section):
-    change, says = BAD_CONFIGURATIONS[section]
-    fresh.config[section] = {**fresh.config.get(section, {}), **change}
+@pytest.mark.parametrize("kind", BAD_CONFIGURATIONS)
+def test_a_bad_configuration_is_refused_with_one_message(fresh, kind):
+    (fresh.folder / "mine/d.zip").write_bytes(b"PK")
+    for section, change, _ in BAD_CONFIGURATIONS[kind]:
+        fresh.config[section] = {**fresh.config.get(section, {}), **change}
     run = fresh.run("--dry-run")
     assert run.code != 0
-    assert says in run.output
+    for _, _, says in BAD_CONFIGURATIONS[kind]:
+        assert f"\n  {says}" in run.output
     assert "Traceback" not in run.output
 
 
-def corrupt_parquet(folder):
-    (folder / "mine/d.parquet").write_bytes(b"PAR1 nonsense PAR1")
-    return {"path": "mine/d.parquet"}
+def bad_dialogues(folder):
+    """A file for each way in which no dialogue can be read: source → (path, the beginning of what is said of it)."""
+    whole = (folder / "dialogues.jsonl").read_bytes()
+    packed = gzip.compress(whole)
+    (folder / "corrupt.parquet").write_bytes(b"PAR1 nonsense PAR1")
+    pq.write_table(pa.table({"a": [1]}), folder / "foreign.parquet")
+    (folder / "truncated.jsonl.gz").write_bytes(packed[: len(packed) // 2])
+    (folder / "unusable.jsonl").write_text("{}\nnonsense\n")
+    (folder / "empty.jsonl").write_text("")
+    return {
+        "corrupt": ("mine/corrupt.parquet", "mine/corrupt.parquet can't be read as Parquet"),
+        "foreign": ("mine/foreign.parquet", "mine/foreign.parquet has no column with dialogues"),
+        "truncated": ("mine/truncated.jsonl.gz", "mine/truncated.jsonl.gz can't be read after line 0"),
+        "unusable": ("mine/unusable.jsonl", "dialogues.unusable: no dialogue in it can be used (rejected"),
+        "empty": ("mine/empty.jsonl", "dialogues.empty: no dialogue in it can be used (there are no records)"),
+    }
 
 
-def foreign_parquet(folder):
-    pq.write_table(pa.table({"a": [1]}), folder / "mine/d.parquet")
-    return {"path": "mine/d.parquet"}
-
-
-def truncated_gzip(folder):
-    packed = gzip.compress((folder / "mine/dialogues.jsonl").read_bytes())
-    (folder / "mine/d.jsonl.gz").write_bytes(packed[: len(packed) // 2])
-    return {"path": "mine/d.jsonl.gz"}
-
-
-def nothing_usable(folder):
-    (folder / "mine/d.jsonl").write_text("{}\nnonsense\n")
-    return {"path": "mine/d.jsonl"}
-
-
-def an_empty_file(folder):
-    (folder / "mine/d.jsonl").write_text("")
-    return {"path": "mine/d.jsonl"}
-
-
-def a_zip(folder):
-    (folder / "mine/d.zip").write_bytes(b"PK")
-    return {"path": "mine/d.zip"}
-
-
-@pytest.mark.parametrize(
-    "make", [corrupt_parquet, foreign_parquet, truncated_gzip, nothing_usable, an_empty_file, a_zip]
-)
-def test_bad_dialogues_are_refused_with_one_message_that_names_them(fresh, make):
-    fresh.config["dialogues"] = {"mine": make(fresh.folder)}
-    run = fresh.run("--until", "ingest_mine")
+def test_bad_dialogues_are_refused_with_one_message_each_that_names_them(fresh):
+    bad = bad_dialogues(fresh.folder / "mine")
+    fresh.config["dialogues"] = {source: {"path": path} for source, (path, _) in bad.items()}
+    run = fresh.run("--until", *(f"ingest_{source}" for source in bad))
     assert run.code != 0
-    assert fresh.config["dialogues"]["mine"]["path"] in run.output or "dialogues.mine" in run.output
+    for source, (_, says) in bad.items():
+        assert sum(line.startswith(f"ERROR  ingest_{source}: {says}") for line in run.output.splitlines()) == 1
     assert "Traceback" not in run.output
     assert not list((fresh.folder / "results").rglob("*.parquet"))
 

@@ -11,10 +11,11 @@ from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import Any
 
+from devqa import stopping
 from devqa.errors import UserError
 from devqa.llm import outcomes
 from devqa.llm.budget import Budget, BudgetReached
-from devqa.llm.cache import Cache, Record
+from devqa.llm.cache import Cache, Record, Writer
 from devqa.llm.channel import Answered, Channel
 from devqa.llm.outcomes import Answer
 from devqa.llm.pricing import record_usd
@@ -71,6 +72,7 @@ class Chat:
         Raises:
             UserError: the endpoint can't be used (key, address, model, quota), is down, the budget is reached, or the
                 disk is full. What was answered until then is in the cache.
+            devqa.stopping.Stopped: the process was told to stop; likewise.
         """
         if not requests:
             return []
@@ -85,23 +87,29 @@ class Chat:
 
     def _send(self, missing: Mapping[str, Request], progress: Progress) -> dict[str, Answer]:
         answers: dict[str, Answer] = {}
+        unkept: dict[str, Record] = {}
         price = self._runtime["price"]
         with self._shelf.writer(self._step) as writer, _rarely_collecting():
 
             def answered(key: str, record: Record) -> None:
-                writer.write(key, record)
+                try:
+                    writer.write(key, record)
+                except UserError:
+                    unkept[key] = record
+                    raise
                 answers[key] = outcomes.answer(record, False)
                 self.unanswered += record.get("passing", False)
                 progress.advance(failed=record["outcome"] != "ok", usd=record_usd(record, price))
 
             try:
-                asyncio.run(self._sender()(missing, self._channel(missing), answered))
+                asyncio.run(_stoppable(self._sender()(missing, self._channel(missing), answered)))
             except* UserError as errors:
                 # The first one has ended all others.
                 first = errors.exceptions[0]
                 if isinstance(first, BudgetReached):
                     first = first.leaving(progress.total - progress.done, len(missing), self._step, self.label)
-                raise first from None
+                raise _once_more(writer, unkept, first) from None
+        stopping.check()
         # Another job may have answered the same meanwhile: what is returned is what any later look-up returns.
         others = self._shelf.lookup(missing, beyond=writer)
         return answers | {key: outcomes.answer(record, False) for key, record in others.items()}
@@ -140,6 +148,36 @@ class Chat:
         from devqa.llm.local import serve
 
         return self._open.enter_context(serve(self._runtime))
+
+
+def _once_more(writer: Writer, unkept: Mapping[str, Record], first: UserError) -> UserError:
+    """Try again to keep what could not be kept when it came. `first`, with how much of it is lost."""
+    lost = 0
+    for asked, record in unkept.items():
+        try:
+            writer.write(asked, record)
+        except UserError:
+            lost += 1
+    if not lost:
+        return first
+    return UserError(f"{first}. {lost} answers that came then are lost: they will be asked for again")
+
+
+async def _stoppable(sending: Coroutine[Any, Any, None]) -> None:
+    """`sending`, which is broken off when the process is told to stop and it has no other way of doing that."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    told: list[bool] = []
+
+    def stop(hurry: bool) -> None:
+        told.append(hurry)
+        loop.call_soon_threadsafe(task.cancel)
+
+    with stopping.gently(stop):
+        try:
+            await sending
+        except asyncio.CancelledError:
+            if not told:
+                raise
 
 
 @contextmanager

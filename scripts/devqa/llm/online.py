@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from devqa import stopping
 from devqa.errors import UserError
 from devqa.llm import outcomes, structured
 from devqa.llm.cache import Record
@@ -45,6 +46,8 @@ async def send(asks: Mapping[str, Request], channel: Channel, answered: Answered
     Raises:
         UserError: the endpoint can't be used or is down, the budget is reached, the disk is full. Requests that are
             under way at that moment are still waited for, unless the endpoint is down.
+
+    Where the process is told to stop (`devqa.stopping`), nothing more is sent, and this returns with what has come.
     """
     limits, label = channel.runtime["limits"], channel.asked["label"]
     async with Transport(label, channel.base_url, channel.runtime["api_key_env"], limits["timeout_s"]) as transport:
@@ -102,17 +105,20 @@ class _Sending:
         # What is under way, by task, the oldest first.
         self._posting: dict[asyncio.Task[Any] | None, _Errand] = {}
         self._unsettled: set[_Errand] = set()
-        self._stopped: UserError | None = None
+        self._stopped: UserError | stopping.Stopped | None = None
 
     async def run(self) -> None:
-        async with asyncio.TaskGroup() as group:
-            watch = group.create_task(self._watch())
-            count = min(self._gate.most, self._untried)
-            self._workers = [group.create_task(self._work()) for _ in range(count)]
-            await asyncio.wait(self._workers)
-            watch.cancel()
+        loop = asyncio.get_running_loop()
+        with stopping.gently(lambda hurry: loop.call_soon_threadsafe(self._told_to_stop, hurry)):
+            async with asyncio.TaskGroup() as group:
+                watch = group.create_task(self._watch())
+                count = min(self._gate.most, self._untried)
+                self._workers = [group.create_task(self._work()) for _ in range(count)]
+                await asyncio.wait(self._workers)
+                watch.cancel()
         if self._stopped:
             self._leave()
+        if isinstance(self._stopped, UserError):
             raise self._stopped
 
     async def _work(self) -> None:
@@ -123,7 +129,22 @@ class _Sending:
         except UserError as error:
             self._stop(error)
 
-    def _stop(self, error: UserError) -> None:
+    def _told_to_stop(self, hurry: bool) -> None:
+        """Send nothing more, and wait a little for what is being answered, unless there is a hurry."""
+        if hurry:
+            self._break_off()
+            return
+        _log.warning(
+            "%s with %s: told to stop: nothing more is sent, %s requests under way have %g s",
+            self._channel.step,
+            self._label,
+            len(self._posting),
+            stopping.GRACE_S,
+        )
+        self._stop(stopping.Stopped())
+        asyncio.get_running_loop().call_later(stopping.GRACE_S, self._break_off)
+
+    def _stop(self, error: UserError | stopping.Stopped) -> None:
         """Send nothing more, but wait for what is being answered: it is paid for."""
         self._stopped = self._stopped or error
         for worker in self._workers:
@@ -143,11 +164,15 @@ class _Sending:
                 await self._health.check(self._transport.alive, self._untried > 0, oldest)
         except UserError as error:
             self._stopped = self._stopped or error
-            for worker in self._workers:
-                worker.cancel()
-            for errand in self._posting.values():
-                # It may be charged all the same: what was set aside for it stays so.
-                errand.admitted = None
+            self._break_off()
+
+    def _break_off(self) -> None:
+        """Wait no longer for what is being answered."""
+        for worker in self._workers:
+            worker.cancel()
+        for errand in self._posting.values():
+            # It may be charged all the same: what was set aside for it stays so.
+            errand.admitted = None
 
     def _say_what_is_waited_for(self) -> None:
         faults = [errand.fault for errand in self._unsettled if errand.fault]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import orjson
 
+from devqa import stopping
 from devqa.errors import UserError
 from devqa.llm.access import Secret, is_address
 from devqa.web.engines.answers import beginning, is_marked, parsed
@@ -194,6 +195,8 @@ class OnlineEngine(ABC):
             if answer is None:
                 if self._offline:
                     raise NotKept(text)
+                # Threads are not interrupted: they go on with their next search.
+                stopping.check()
                 answer = self._secret.out_of(self._ask(asked))
                 page = self._read(answer)
                 self._store.put(key, answer)
