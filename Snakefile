@@ -23,6 +23,7 @@ include: "rules/evaluation.smk"
 include: "rules/imports.smk"
 include: "rules/reports.smk"
 include: "rules/bill.smk"
+include: "rules/why.smk"
 include: "rules/cache.smk"
 
 
@@ -34,7 +35,7 @@ rule all:
         review=rules.review.output.review if SETTINGS.builds() else [],
         funnel=rules.funnel.output.funnel,
         index=rules.index.output.index,
-        reports=expand(rules.report.output.html, model=EVALUATED),
+        reports=expand("results/reports/{model}.html", model=EVALUATED),
 
 
 onstart:

@@ -1,7 +1,8 @@
-"""Which jobs the configuration has that ask, search or read tables from elsewhere, and which Snakemake would run now.
+"""Which jobs the configuration has, which of them Snakemake would run now, and what has changed since they ran.
 
-The one module that knows Snakemake's Python API (https://snakemake.readthedocs.io/en/stable/api_reference/snakemake_api.html):
-a dry-run of the whole workflow, of which nothing is printed and nothing but Snakemake's own folder is touched.
+The one module that knows Snakemake's Python API (https://snakemake.readthedocs.io/en/stable/api_reference/snakemake_api.html),
+beside `devqa.unrecorded`, which reaches into a run: a dry-run of the whole workflow, of which nothing is printed and
+nothing but Snakemake's own folder is touched.
 """
 
 import ast
@@ -18,6 +19,7 @@ import yaml
 
 from devqa.errors import UserError
 from devqa.recipe import asked_models, searches
+from devqa.unrecorded import unrecorded
 
 if TYPE_CHECKING:
     from snakemake.dag import DAG
@@ -68,6 +70,42 @@ class Planned:
         return searches(self.recipe) and not self.asks
 
 
+@dataclass(frozen=True)
+class Due:
+    """One job of the configuration, and what of it is not as it was when it ran.
+
+    Attributes:
+        step: what it does, by the name of its script.
+        runs: Snakemake would run it now. Of a job that would not, nothing more is said.
+        recipe: the rule's param, see `devqa.recipe`.
+        earlier: the recipe that its outputs were made with; None where that is not recorded.
+        absent: those of its outputs that have never been made; `lost`: those that have been made, and are gone.
+        incomplete: outputs of which a job was stopped while it made them.
+        unrecorded: outputs that are there without a record of how they were made.
+        updated: inputs that have another content; not those that will be made again now.
+        outside: inputs that no job makes.
+        added, removed: inputs that it has now and had not, and the other way round.
+        after: the steps before it that run now, as far as it takes what they make.
+        reason: why it runs, as Snakemake calls it.
+    """
+
+    step: str
+    wildcards: dict[str, str]
+    runs: bool
+    recipe: str
+    earlier: str | None = None
+    absent: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    incomplete: tuple[str, ...] = ()
+    unrecorded: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    reason: str = ""
+
+
 def basis(pending: Iterable[str]) -> Basis:
     """What a job's requests can be counted on whose inputs `pending` are not there or will be made again."""
     there = [Path(file).exists() for file in pending]
@@ -88,12 +126,31 @@ def planned(snakefile: Path, config: Mapping[str, Any]) -> list[Planned]:
         UserError: the workflow can't be planned, such as with an input that no rule makes.
     """
     with _dag(snakefile, config) as dag:
-        jobs = [job for level in dag.toposorted() for job in sorted(level, key=_place)]
-        unsettled: dict[Job, bool] = {}
-        for job in jobs:
-            before = dag.dependencies[job]
-            unsettled[job] = any(unsettled[each] or _unsettles(dag, each) for each in before)
-        return [_planned(dag, job, unsettled[job]) for job in jobs if _counts(job)]
+        return _all_planned(dag, _in_order(dag))
+
+
+def planned_and_due(snakefile: Path, config: Mapping[str, Any]) -> tuple[list[Planned], list[Due]]:
+    """The same, and what has changed since each job with a script ran, in the same order.
+
+    Raises:
+        UserError: the workflow can't be planned.
+    """
+    with _dag(snakefile, config) as dag:
+        jobs = _in_order(dag)
+        return _all_planned(dag, jobs), [_due(dag, job) for job in jobs if _script(job)]
+
+
+def _in_order(dag: "DAG") -> list["Job"]:
+    """All jobs, in the order in which data flows."""
+    return [job for level in dag.toposorted() for job in sorted(level, key=_place)]
+
+
+def _all_planned(dag: "DAG", jobs: Iterable["Job"]) -> list[Planned]:
+    unsettled: dict[Job, bool] = {}
+    for job in jobs:
+        before = dag.dependencies[job]
+        unsettled[job] = any(unsettled[each] or _unsettles(dag, each) for each in before)
+    return [_planned(dag, job, unsettled[job]) for job in jobs if _counts(job)]
 
 
 @contextmanager
@@ -186,7 +243,9 @@ def _unsettles(dag: "DAG", job: "Job") -> bool:
     kept = dag.workflow.persistence
     change = kept.params_changed(job)
     before, now = ({_besides_provenance(text) for text in texts} for texts in (change.only_old, change.only_new))
-    return before != now or any(kept.input_changed(job)) or bool(dag.reason(job).updated_input)
+    changed = before != now or any(kept.input_changed(job)) or bool(dag.reason(job).updated_input)
+    # Of tables without a record nobody knows what made them.
+    return changed or bool(unrecorded(kept, job))
 
 
 def _besides_provenance(param: str) -> str:
@@ -210,3 +269,83 @@ def _named(files: Any) -> dict[str, Files]:
     return {
         name: str(value) if isinstance(value, str) else [str(file) for file in value] for name, value in files.items()
     }
+
+
+def _due(dag: "DAG", job: "Job") -> Due:
+    recipe = str(job.params.get("recipe", ""))
+    if not dag.needrun(job):
+        return Due(_script(job), dict(job.wildcards_dict), False, recipe)
+    kept = dag.workflow.persistence
+    there = [file for file in job.output if Path(file).exists()]
+    missing = [file for file in job.output if file not in there]
+    incomplete = dag.workflow.async_run(kept.incomplete(job))
+    before = [each for each in dag.dependencies[job] if dag.needrun(each)]
+    had, has = _recorded_inputs(dag, job), {str(file) for file in job.input}
+    return Due(
+        step=_script(job),
+        wildcards=dict(job.wildcards_dict),
+        runs=True,
+        recipe=recipe,
+        earlier=_recorded_recipe(dag, job, recipe),
+        absent=_texts(file for file in missing if kept.metadata(file) is None),
+        lost=_texts(file for file in missing if kept.metadata(file) is not None),
+        incomplete=_texts(incomplete),
+        unrecorded=_texts(set(unrecorded(kept, job)) - set(incomplete)),
+        updated=_texts(dag.workflow.async_run(_updated(dag, job))),
+        outside=_texts(_outside(dag, job)),
+        added=_texts(has - had) if had else (),
+        removed=_texts(had - has),
+        after=_texts({_script(each) for each in before}),
+        reason=", ".join(dag.reason(job).get_names()),
+    )
+
+
+def _recorded_recipe(dag: "DAG", job: "Job", now: str) -> str | None:
+    """The recipe that Snakemake has kept of the job's outputs; one that is not as `now`, if there is one."""
+    kept = {}
+    for file in job.output:
+        for param in dag.workflow.persistence.params(file) or []:
+            try:
+                kept[str(ast.literal_eval(param))] = None
+            except (ValueError, SyntaxError):
+                # Not of this version.
+                kept[param] = None
+    return next((text for text in kept if text != now), next(iter(kept), None))
+
+
+def _recorded_inputs(dag: "DAG", job: "Job") -> set[str]:
+    """The inputs that the job's outputs were made of; none where that is not recorded."""
+    return {str(each) for file in job.output for each in dag.workflow.persistence.input(file) or []}
+
+
+async def _updated(dag: "DAG", job: "Job") -> set[Any]:
+    """The inputs with another content, by the same measure as Snakemake's.
+
+    Of a job that runs because another one does, Snakemake looks no further; files from outside are compared here.
+    """
+    outside = _outside(dag, job)
+    made_again = {file for each, files in dag.dependencies[job].items() if dag.needrun(each) for file in files}
+    found = {file for file in dag.reason(job).updated_input if file not in made_again}
+    oldest = await job.output_mintime
+    if oldest is not None:
+        there = [file for file in outside - found if await file.exists()]
+        newer = [file for file in there if await file.is_newer(oldest)]
+        found.update([file for file in newer if not await _is_same(dag, job, file)])
+    return found
+
+
+def _outside(dag: "DAG", job: "Job") -> set[Any]:
+    """The job's inputs that no job makes."""
+    produced = {file for files in dag.dependencies[job].values() for file in files}
+    return {file for file in job.input if file not in produced}
+
+
+async def _is_same(dag: "DAG", job: "Job", file: Any) -> bool:
+    """Has the input the content that was recorded?"""
+    kept = dag.workflow.persistence
+    recorded = kept.input_checksums(job, file) - {None}
+    return len(recorded) == 1 and await file.is_same_checksum(recorded.pop(), kept.max_checksum_file_size)
+
+
+def _texts(files: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(sorted(map(str, files)))

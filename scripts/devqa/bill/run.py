@@ -10,7 +10,7 @@ from typing import Any
 
 from devqa.bill import searches
 from devqa.bill.benchmark import asked_rows, imported
-from devqa.bill.dialogues import NONE, ingested
+from devqa.bill.dialogues import NONE, Dialogues, ingested
 from devqa.bill.estimate import Cost, cost
 from devqa.bill.flow import SEARCHING, Line, flow
 from devqa.bill.meter import Reading, measured
@@ -33,18 +33,29 @@ def bill(snakefile: Path, config: Mapping[str, Any], workers: int) -> str:
     Raises:
         UserError: a source, a table that is up to date, a prompt or the cache can't be read.
     """
+    return page(*counted(planned(snakefile, config), snakefile.parent / "prompts", config, workers), config)
+
+
+def counted(
+    jobs: Sequence[Planned], prompts: Path, config: Mapping[str, Any], workers: int
+) -> tuple[list[Cost], Dialogues]:
+    """What planned `jobs` would ask: a line for each step and model that has something to ask, and the dialogues.
+
+    Raises:
+        UserError: as `bill`.
+    """
     with tempfile.TemporaryDirectory(prefix="devqa-bill-") as folder:
-        jobs = searches.priced(planned(snakefile, config), config)
+        jobs = searches.priced(jobs, config)
         jobs = imported(jobs, config, Path(folder, "imported"))
         builds = config["evaluation"]["benchmark"] is None
         jobs, dialogues = ingested(jobs, config, Path(folder, "dialogues")) if builds else (jobs, NONE)
         read = _readings([job for job in jobs if job.runs], config, workers)
         rows = asked_rows(jobs, config["evaluation"]["difficulties"])
     if not read:
-        return page([], dialogues, config)
+        return [], dialogues
     kept = earlier(responses(config["cache_dir"]))
     lines = flow(read, dialogues, rates(Path("results"), config), kept, config, rows)
-    return page(_costs(lines, kept, config, snakefile.parent / "prompts"), dialogues, config)
+    return _costs(lines, kept, config, prompts), dialogues
 
 
 def _readings(jobs: Sequence[Planned], config: Mapping[str, Any], workers: int) -> list[tuple[Planned, list[Reading]]]:
