@@ -83,19 +83,26 @@ def filter_grades(rated: Iterable[Row]) -> dict[str, list[Row]]:
 
 def _alike(rows: Sequence[Row], similarity: float) -> Iterator[tuple[str, str]]:
     """Pairs of ids of rows that are the same, the one that sorts first in front, in the order of `rows`."""
-    index = RMinHashLSH(0.5, PERMUTATIONS, BANDS)
     questions = [_shingles(row["question"]) for row in rows]
-    for number, row in enumerate(rows):
-        sketch = RMinHash(PERMUTATIONS, 42)
-        sketch.update(sorted(questions[number]))
-        for other in sorted(index.query(sketch)):
-            same_answer = _jaccard(_shingles(row["answer"]), _shingles(rows[other]["answer"])) >= similarity
+    answers = [_shingles(row["answer"]) for row in rows]
+    # Both are looked for: questions of one kind may all be alike, and answers such as a number are.
+    for number, others in enumerate(map(set.intersection, _candidates(questions), _candidates(answers))):
+        for other in sorted(others):
             if (
-                row["language"] == rows[other]["language"]
-                and same_answer
+                rows[number]["language"] == rows[other]["language"]
+                and _jaccard(answers[number], answers[other]) >= similarity
                 and _jaccard(questions[number], questions[other]) >= similarity
             ):
-                yield rows[other]["pair_id"], row["pair_id"]
+                yield rows[other]["pair_id"], rows[number]["pair_id"]
+
+
+def _candidates(texts: Sequence[set[str]]) -> Iterator[set[int]]:
+    """For each of `texts` (their shingles) the numbers of those before it that may be alike."""
+    index = RMinHashLSH(0.5, PERMUTATIONS, BANDS)
+    for number, text in enumerate(texts):
+        sketch = RMinHash(PERMUTATIONS, 42)
+        sketch.update(sorted(text))
+        yield set(index.query(sketch))
         index.insert(number, sketch)
 
 
