@@ -1,14 +1,18 @@
 # Everything that a fresh machine needs: Python 3.11 or newer, pip and make.
 #   make run     set up, run the whole workflow on the embedded default, say where the reports are
-#   make test    set up, run the tests
+#   make test    set up, run the tests, as many side by side as there are cores (WORKERS=0: one after the other)
 #   make setup   set up alone: .venv with the locked packages
 #   make slurm   set up for runs on a SLURM cluster
 
 PYTHON ?= python3
 CORES ?= all
+WORKERS ?= logical
 PIP := .venv/bin/python -m pip install --disable-pip-version-check --no-deps --quiet --require-hashes
 
-.PHONY: run test setup slurm check lock
+# tests/conftest.py has the order.
+PARALLEL := -n $(WORKERS) --maxprocesses 8 --dist worksteal
+
+.PHONY: run test slow setup slurm check lock
 .DELETE_ON_ERROR:
 
 run: .venv/runtime
@@ -16,7 +20,11 @@ run: .venv/runtime
 	@echo "Reports: results/reports/index.html   Benchmark: results/benchmark.parquet   Where rows went: results/funnel.csv"
 
 test: .venv/development
-	.venv/bin/python -m pytest -m "not slow" $(PYTEST)
+	.venv/bin/python -m pytest -m "not slow" $(PARALLEL) $(PYTEST)
+
+# The tests that take long, but for those on a real SLURM.
+slow: .venv/development
+	.venv/bin/python -m pytest -m "slow and not cluster" $(PARALLEL) $(PYTEST)
 
 setup: .venv/runtime
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from patience import at_most
 from processes import is_alive, until
 
 _BEGIN = """
@@ -36,7 +37,10 @@ def process(code):
 
 
 def end(run):
-    out, errors = run.communicate(timeout=60)
+    # Not `communicate`: it passes over what `readline` has read ahead.
+    with at_most(60):
+        out, errors = run.stdout.read(), run.stderr.read()
+        run.wait()
     return run.returncode, out.split("\n")[:-1], errors
 
 
