@@ -2,7 +2,7 @@
 
 import ipaddress
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -101,7 +101,8 @@ class Search(Section):
     corpus: str | None = None
     # Of searxng: the server. Of the others: in place of the service's own address.
     url: EngineAddress | None = None
-    api_key_env: Variable | None = Field(default_factory=lambda given: KEYS.get(given.get("engine")))
+    # Filled in for an engine that takes a key.
+    api_key_env: Variable | None = None
     engine_id: str | None = None
     results: int = Field(10, ge=1, le=100)
     include_sites: list[Site] = []
@@ -121,6 +122,12 @@ class Search(Section):
         if self.engine == "google" and not self.engine_id:
             raise ValueError("engine_id is missing: the id (cx) of your Programmable Search Engine")
         return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_the_usual_key(cls, given: Any) -> Any:
+        usual = KEYS.get(str(given.get("engine"))) if isinstance(given, dict) else None
+        return {**given, "api_key_env": given.get("api_key_env") or usual} if usual else given
 
     @model_validator(mode="after")
     def _nothing_is_in_vain(self):

@@ -1,6 +1,7 @@
 """Text to the words that BM25 counts: the same for pages and for queries."""
 
 import re
+import threading
 import unicodedata
 from functools import lru_cache
 
@@ -45,10 +46,20 @@ def _forms(token: str) -> tuple[str, ...]:
     return parts if is_one_plain_word else (token, *parts)
 
 
+class _Stemmers(threading.local):
+    """Stemmers of one thread: they keep state while they work on a word, and searches run in threads."""
+
+    def __init__(self) -> None:
+        self.english = snowballstemmer.EnglishStemmer()
+        self.russian = snowballstemmer.RussianStemmer()
+
+
+_stemmers = _Stemmers()
+
+
 def _stem(word: str) -> str:
-    # A new stemmer for every word: they keep state, and searches run in threads.
     if _LATIN.fullmatch(word):
-        return snowballstemmer.EnglishStemmer().stemWord(word)
+        return _stemmers.english.stemWord(word)
     if _CYRILLIC.fullmatch(word):
-        return snowballstemmer.RussianStemmer().stemWord(word.replace("ё", "е"))
+        return _stemmers.russian.stemWord(word.replace("ё", "е"))
     return word
