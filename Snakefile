@@ -25,6 +25,7 @@ include: "rules/reports.smk"
 include: "rules/bill.smk"
 include: "rules/why.smk"
 include: "rules/cache.smk"
+include: "rules/hooks.smk"
 
 
 rule all:
