@@ -30,6 +30,7 @@ for source in SETTINGS.dialogues:
                 "ingest.py",
                 {"source": source, "limits": SETTINGS.ingest.model_dump(mode="json")},
                 files=SOURCE_FILES[source],
+                rule=f"ingest_{source}",
             ),
         message:
             f"Reading the dialogues of {source}"

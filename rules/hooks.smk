@@ -18,6 +18,9 @@ def check_before_start():
     """Refuse to start without the API keys of the models and the search engine that this run asks, with a cache that can't
     be written, or with tables that would be read last of all, when every answer has been paid for.
     """
+    if not any(job.output for job in workflow.dag.needrun_jobs()):
+        # A command that only reads, such as the bill.
+        return
     recipes = {job.params.get("recipe") for job in workflow.dag.needrun_jobs()} - {None}
     templates.keep(SETTINGS.cache_dir, f"{workflow.basedir}/prompts", recipes)
     if workflow.touch:
@@ -49,12 +52,25 @@ def closing_words():
     if workflow.touch or not any(job.output for job in workflow.dag.jobs):
         return ""
     notes = [f"NOTE  {note}" for note in described.notes(SETTINGS)]
-    return "\n".join(["", *made(), *spending(), *notes])
+    return "\n".join(["", *made(), *spending(), *disturbed(), *notes])
+
+
+def disturbed():
+    """See to it that the next run reads again what has changed while this one did, and say so.
+
+    A file that is put back before the run ends would go unseen: what was read is not what its digest stands for.
+    """
+    changed = set(FINGERPRINTS.disturbed())
+    for job in workflow.dag.needrun_jobs(exclude_finished=False):
+        if changed.intersection(job.input):
+            again.leave(job.rule.name, dict(job.wildcards.items()))
+    return [f"NOTE  {file} has changed while the run was on: the next run reads it again" for file in sorted(changed)]
 
 
 def made():
     """What is to be said of the files of this run: those that it has made or found up to date, and no others."""
-    files = {Path(file) for job in workflow.dag.jobs for file in job.output}
+    # What no job of this run needs may be missing.
+    files = {Path(file) for job in workflow.dag.jobs for file in job.output if Path(file).exists()}
     return explained(closing.summary, Path("results"), files, judging_rules())
 
 
@@ -74,7 +90,7 @@ def causes():
     failed = [closing.Failed(job.rule.name, dict(job.wildcards.items()), Path(job.log[0])) for job in jobs if job.log]
     # Snakemake says so only before it waits for the jobs that are at work.
     told = [closing.TOLD_TO_STOP] if getattr(workflow.scheduler, "_user_kill", None) else []
-    return "\n".join(["", *closing.causes(Path("logs"), STARTED, failed), *told, *spending()])
+    return "\n".join(["", *closing.causes(Path("logs"), STARTED, failed), *told, *spending(), *disturbed()])
 
 
 def spending():

@@ -74,6 +74,7 @@ for entry in EVALUATION.imports:
                     "grades_decided": entry.columns.grades_decided(),
                 },
                 files=[file for each in entry.files for file in table_files(each)],
+                rule=f"import_{entry.setting}_{entry.model}",
             ),
         message:
             f"Reading the answers of {entry.model}: {entry.setting}"

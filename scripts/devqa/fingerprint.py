@@ -45,6 +45,7 @@ class Fingerprints:
         self._say = say
         self._kept: dict[str, list] | None = None
         self._digests: dict[tuple[str, ...], str] = {}
+        self._first: dict[str, State] = {}
 
     def digest(self, files: Sequence[str]) -> str:
         """The SHA-256 over the contents of `files` in their order, whatever they are called; "" where there are none.
@@ -63,12 +64,20 @@ class Fingerprints:
             self._digests[known] = hashlib.sha256(whole.encode()).hexdigest()
         return self._digests[known]
 
+    def disturbed(self) -> list[str]:
+        """The files that were written, replaced or removed since this process first looked at them, sorted.
+
+        Whoever has read one meanwhile may have read another content than its digest stands for.
+        """
+        return sorted(file for file, state in self._first.items() if _state_or_none(file) != state)
+
     def _contents(self, files: Sequence[str]) -> dict[str, str]:
         """The SHA-256 of the content of each file."""
         if self._kept is None:
             self._kept = _read(self.path)
         started = time.time_ns()
         states = {file: _state(file) for file in files}
+        self._first |= {file: state for file, state in states.items() if file not in self._first}
         kept = self._kept
         missing = [file for file in files if file not in kept or kept[file][:-1] != states[file]]
         read = self._hashed(missing, sum(states[file][0] for file in missing))
@@ -117,6 +126,13 @@ def _state(file: str) -> State:
     except OSError as error:
         raise _unreadable(file, error) from error
     return [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
+
+
+def _state_or_none(file: str) -> State | None:
+    try:
+        return _state(file)
+    except UserError:
+        return None
 
 
 def _sha256(file: str) -> str:

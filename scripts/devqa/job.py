@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from devqa import again, attempts, stopping
+from devqa import again, attempts, edits, stopping
 from devqa.attempts import more_memory
 from devqa.errors import UserError
 from devqa.stopping import Stopped
@@ -27,7 +27,7 @@ class Job:
     """One job: named inputs and outputs, the recipe's options and models, and the configuration for all else."""
 
     def __init__(self, snakemake: "Snakemake"):
-        recipe = json.loads(snakemake.params.recipe)
+        self.recipe = recipe = json.loads(snakemake.params.recipe)
         self.input = snakemake.input
         self.output = snakemake.output
         self.rule: str = snakemake.rule
@@ -38,7 +38,8 @@ class Job:
         self.options: dict[str, Any] = recipe["options"]
         self.asked: dict[str, Any] = recipe["models"]
         self.cache = Path(self.config["cache_dir"])
-        self.prompts = Path(snakemake.scriptdir).parent / "prompts"
+        self.base = Path(snakemake.scriptdir).parent
+        self.prompts = self.base / "prompts"
         self.resources = snakemake.resources
         # Every `devqa.llm.chat.Chat` of the job, by which it is seen whether requests were given up.
         self.chats: list[Any] = []
@@ -81,7 +82,9 @@ def job(snakemake: "Snakemake") -> Iterator[Job]:
     stopping.listen(last_words)
     try:
         with attempts.at_work(name, wildcards):
+            edits.refuse(this.recipe, this.base)
             yield this
+            edits.refuse(this.recipe, this.base)
             if this.wants_again or any(chat.unanswered for chat in this.chats):
                 again.leave(name, wildcards)
     except UserError as error:

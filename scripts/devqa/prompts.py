@@ -106,22 +106,25 @@ class Prompt:
 
     def files(self) -> dict[str, str]:
         """Every file that the prompt is made of, templates and what they include, with the SHA-256 of its content."""
-        pending, found = [f"{self.name}/system.j2", f"{self.name}/user.j2"], {}
-        while pending:
-            name = pending.pop()
-            if name in found:
-                continue
-            source = self._source(name)
-            found[name] = hashlib.sha256(source.encode()).hexdigest()
-            for reference in jinja2.meta.find_referenced_templates(self._parse(name, source)):
-                if reference is None:
-                    raise UserError(f"prompts/{name} includes a template by a computed name: write the name out")
-                pending.append(reference)
+        found: dict[str, str] = {}
+        for name in (f"{self.name}/system.j2", f"{self.name}/user.j2"):
+            self._add(name, found, ())
         for extra in ("demonstrations.yaml", "tools.yaml"):
             path = self.root / self.name / extra
             if path.exists():
                 found[f"{self.name}/{extra}"] = hashlib.sha256(path.read_bytes()).hexdigest()
         return dict(sorted(found.items()))
+
+    def _add(self, name: str, found: dict[str, str], within: tuple[str, ...]) -> None:
+        """Add to `found` a template, which stands `within` others, and all that it includes."""
+        if name in within:
+            raise UserError(f"prompts/{name} includes itself ({' → '.join([*within, name])}): take one include out")
+        source = self._source(name)
+        found[name] = hashlib.sha256(source.encode()).hexdigest()
+        for reference in jinja2.meta.find_referenced_templates(self._parse(name, source)):
+            if reference is None:
+                raise UserError(f"prompts/{name} includes a template by a computed name: write the name out")
+            self._add(reference, found, (*within, name))
 
     def sha256(self) -> str:
         """One hash over all files of the prompt."""

@@ -44,9 +44,9 @@ def remade(workflow: "Workflow") -> None:
 
 
 def unrecorded(kept: "PersistenceBase", job: "Job") -> list[str]:
-    """The outputs of `job` that are there, though how they were made is not recorded for all of them in full."""
-    there = [str(file) for file in job.output if Path(file).exists()]
-    return there if there and (not kept.has_metadata(job) or kept.has_outdated_metadata(job)) else []
+    """The outputs of `job` that are there, though how they were made is not recorded, or not in full."""
+    outdated = kept.has_outdated_metadata(job)
+    return [str(file) for file in job.output if Path(file).exists() and (outdated or kept.metadata(file) is None)]
 
 
 def _force(workflow: "Workflow") -> None:

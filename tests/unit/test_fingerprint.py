@@ -177,3 +177,17 @@ def test_only_much_is_announced(outside, monkeypatch):
     Fingerprints("other", said.append).digest(["a.txt", "b.txt"])
     assert len(said) == 1
     assert "2 new or changed files" in said[0]
+
+
+def test_what_has_changed_since_it_was_looked_at_is_named_though_it_is_the_same_again(outside):
+    fingerprints = Fingerprints(".snakemake/devqa/fingerprints")
+    before = fingerprints.digest(["a.txt", "b.txt"])
+    assert fingerprints.disturbed() == []
+    text, was = Path("a.txt").read_text(), Path("a.txt").stat()
+    Path("a.txt").write_text("another")
+    Path("a.txt").write_text(text)
+    os.utime("a.txt", ns=(was.st_atime_ns, was.st_mtime_ns))
+    assert fingerprints.disturbed() == ["a.txt"]
+    assert digest("a.txt", "b.txt") == before
+    Path("b.txt").unlink()
+    assert fingerprints.disturbed() == ["a.txt", "b.txt"]

@@ -76,6 +76,11 @@ def test_files_are_the_closure_of_includes(folder):
         ({"p__system_j2": "{% if %}", "p__user_j2": "x"}, "prompts/p/system.j2, line 1: Expected an expression"),
         ({"p__system_j2": "{% include name %}", "p__user_j2": "x"}, "by a computed name"),
         ({"p__system_j2": '{% include "q.j2" %}', "p__user_j2": "x"}, "prompts/q.j2 is missing"),
+        ({"p__system_j2": "x", "p__user_j2": '{% include "p/user.j2" %}'}, "prompts/p/user.j2 includes itself"),
+        (
+            {"p__system_j2": "x", "p__user_j2": '{% include "s/a.j2" %}', "s__a_j2": '{% include "p/user.j2" %}'},
+            "p/user.j2 → s/a.j2 → p/user.j2",
+        ),
     ],
 )
 def test_a_broken_template_is_named(folder, files, says):
