@@ -21,7 +21,6 @@ from workflow.conftest import ROOT, Project, configuration, copy_of_the_project,
 pytestmark = pytest.mark.slow
 
 DIALOGUES = 24
-PAGE = 4096
 KEPT = "what was answered is kept"
 
 
@@ -188,8 +187,7 @@ def test_results_on_a_disk_that_is_read_only_and_then_full(struck, undisturbed, 
     assert not run.sent()
     remount(disk, "rw")
     free = os.statvfs(disk)
-    # Room for what says that a job is at work, but for no table.
-    (disk / "ballast").write_bytes(b"x" * (free.f_bavail * free.f_bsize - 2 * PAGE))
+    (disk / "ballast").write_bytes(b"x" * free.f_bavail * free.f_bsize)
     full = struck.run(*QUERIES)
     assert full.code == 1
     assert "ERROR  queries: results/queries/mine/0-of-1.parquet can't be written (" in full.output
