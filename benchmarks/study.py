@@ -113,7 +113,7 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
     """Prepare, and invoke what was asked for."""
     copy_of_the_project(folder)
     write_dialogues(folder / "study/dialogues.jsonl", range(options.dialogues))
-    heads = ("invocation", "s", "CPU s", "MB of the main process", "jobs", "requests", "s with requests", "without")
+    heads = ("invocation", "s", "CPU s", "MB of the largest process", "jobs", "requests", "s with requests", "without")
     with ScriptedEndpoint(answering(), delay_s=options.delay, kept=False) as endpoint:
         study = Study(folder, endpoint, options)
         line(*heads)
@@ -121,11 +121,11 @@ def measure(folder: Path, options: argparse.Namespace) -> None:
         study.invoke("dry-run", "--dry-run", "--quiet", "all")
         if options.only == "dry-run":
             return
-        study.invoke("the whole study", *options.until)
-        study.invoke("nothing to do", *options.until)
+        study.invoke("the whole study")
+        study.invoke("nothing to do")
         template = folder / "prompts/check/user.j2"
         template.write_text(EDIT + template.read_text(encoding="utf-8"), encoding="utf-8")
-        study.invoke("an edit that changes 1 %", *options.until)
+        study.invoke("an edit that changes 1 %")
 
 
 if __name__ == "__main__":
@@ -140,7 +140,6 @@ if __name__ == "__main__":
     )
     parser.add_argument("--folder", type=Path, help="a new folder that is kept")
     parser.add_argument("--only", choices=["dry-run"])
-    parser.add_argument("--until", nargs="*", default=[], help="arguments for Snakemake")
     given = parser.parse_args()
     if given.folder:
         measure(given.folder, given)

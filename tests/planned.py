@@ -63,6 +63,7 @@ def _forget_code() -> None:
     """The workflow takes its code to stay as it is for as long as a process lives."""
     if provenance := sys.modules.get("devqa.provenance"):
         provenance._inspect.cache_clear()
+        provenance.closure.cache_clear()
 
 
 def _jobs(config: Mapping[str, Any]) -> dict[str, tuple[str, str, tuple[str, ...], set[str]]]:

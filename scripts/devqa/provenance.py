@@ -11,11 +11,13 @@ from functools import cache
 from pathlib import Path
 
 
+@cache
 def closure(script: str | Path, root: str | Path) -> dict[str, str]:
     """The files that `script` is made of: itself, every module below `root` that it imports, directly or not,
     wherever the import stands, and data files that lie beside a package's modules (`templates/`).
 
-    Returns the paths relative to `root` in sorted order, each with the SHA-256 of its content.
+    Returns the paths relative to `root` in sorted order, each with the SHA-256 of its content, as they were when this
+    process first asked: every rule and many jobs want the same. Not to be changed.
     """
     root = Path(root).resolve()
     pending, found = [Path(script).resolve()], {}

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def code(tmp_path):
     def write(**files):
         provenance._inspect.cache_clear()
+        provenance.closure.cache_clear()
         for name, text in files.items():
             path = tmp_path / (name.replace("__", "/") + ".py")
             path.parent.mkdir(exist_ok=True)
