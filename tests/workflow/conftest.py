@@ -88,6 +88,22 @@ class Project:
         return rows
 
 
+VALIDATED = "import json\n\nPath('validated.json').write_text(json.dumps(config))\n\n\nrule all:"
+
+
+def told(project: Project, code: str) -> Any:
+    """The JSON that `code` prints in the project's folder with its library; validated.json holds the configuration."""
+    project.edit("Snakefile", "rule all:", VALIDATED)
+    assert project.run("--dry-run").code == 0
+    environment = {**os.environ, "PYTHONPATH": str(project.folder / "scripts")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=project.folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert not done.returncode, done.stderr
+    assert not done.stderr
+    return json.loads(done.stdout)
+
+
 def copy_of_the_project(folder: Path) -> Path:
     """The files that a user has, without results and caches."""
     folder.mkdir(parents=True)

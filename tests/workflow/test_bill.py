@@ -4,11 +4,8 @@ import base64
 import csv
 import itertools
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -18,7 +15,7 @@ import pytest
 from internet import Internet
 from replies import reply, step_of
 from scripted import Reply
-from workflow.conftest import Project, write_dialogues
+from workflow.conftest import Project, told, write_dialogues
 
 PRICE = {"input": 1.0, "output": 4.0}
 # A line of the table: step, model, requests, cached, to send, input, output, USD, low to high, basis.
@@ -312,20 +309,11 @@ from devqa.bill.plan import planned
 jobs = planned(Path("Snakefile").absolute(), json.loads(Path("validated.json").read_text()))
 print(json.dumps([vars(job) for job in jobs]))
 """
-VALIDATED = "import json\n\nPath('validated.json').write_text(json.dumps(config))\n\n\nrule all:"
 
 
 def planned(project: Project) -> list[dict[str, Any]]:
     """The jobs that `devqa.bill.plan.planned` finds with the project's configuration."""
-    project.edit("Snakefile", "rule all:", VALIDATED)
-    assert project.run("--dry-run").code == 0
-    environment = {**os.environ, "PYTHONPATH": str(project.folder / "scripts")}
-    done = subprocess.run(
-        [sys.executable, "-c", PLAN], cwd=project.folder, env=environment, capture_output=True, text=True, check=False
-    )
-    assert not done.returncode, done.stderr
-    assert not done.stderr
-    return json.loads(done.stdout)
+    return told(project, PLAN)
 
 
 def recorded(project: Project) -> dict[str, str]:

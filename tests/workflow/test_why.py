@@ -1,10 +1,8 @@
 """What `snakemake why` says beforehand against what the run then sends, with real Snakemake."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
 from typing import Any
 
@@ -13,7 +11,7 @@ import pytest
 from everything import everything
 from replies import reply, step_of
 from scripted import Reply
-from workflow.conftest import Project, Run, write_dialogues
+from workflow.conftest import Project, Run, told, write_dialogues
 from workflow.test_again import hash_of
 
 STEP = re.compile(r"^(?P<step>[a-z_]+)(?:, (?P<jobs>\d+) of \d+ (?:shards|jobs))?: (?P<sends>.*)$")
@@ -180,7 +178,6 @@ config = json.loads(Path("validated.json").read_text())
 jobs, dues = planned_and_due(Path("Snakefile").absolute(), config)
 print(json.dumps([vars(due) for due in dues]))
 """
-VALIDATED = "import json\n\nPath('validated.json').write_text(json.dumps(config))\n\n\nrule all:"
 
 
 @pytest.mark.slow
@@ -190,16 +187,10 @@ def test_every_value_of_every_recipe_has_a_key_that_the_configuration_has(fresh)
     from devqa.why.keys import option_key
 
     fresh.config = everything(fresh.folder)
-    fresh.edit("Snakefile", "rule all:", VALIDATED)
-    assert fresh.run("--dry-run").code == 0
-    environment = {**os.environ, "PYTHONPATH": str(fresh.folder / "scripts")}
-    done = subprocess.run(
-        [sys.executable, "-c", DUES], cwd=fresh.folder, env=environment, capture_output=True, text=True, check=False
-    )
-    assert not done.returncode, done.stderr
+    dues = told(fresh, DUES)
     config = json.loads((fresh.folder / "validated.json").read_text())
     named = {}
-    for due in json.loads(done.stdout):
+    for due in dues:
         options = json.loads(due["recipe"])["options"]
         named |= {(due["step"], name): option_key(due["step"], (name,), options, config) for name in options}
     assert len({script for script, _ in named}) > 15
