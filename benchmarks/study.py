@@ -83,7 +83,9 @@ class Study:
         log = self.folder / f"{what}.log"
         began = time.perf_counter()
         with log.open("w", encoding="utf-8") as file:
-            process = subprocess.Popen([*command, *arguments], cwd=self.folder, stdout=file, stderr=file)  # noqa: S603
+            process = subprocess.Popen(  # noqa: S603
+                [*command, *arguments], cwd=self.folder, stdout=file, stderr=file, env=environment()
+            )
             # Unlike getrusage, for this process and its children alone.
             _, status, used = os.wait4(process.pid, 0)
         took = time.perf_counter() - began
@@ -101,6 +103,11 @@ class Study:
             f"{self.endpoint.busy_s:.1f}",
             f"{without:.0%}",
         )
+
+
+def environment() -> dict[str, str]:
+    """As a user has it: without this variable, which images of CI set, a job need not compile what it imports."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def line(*cells: object) -> None:

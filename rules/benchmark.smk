@@ -1,7 +1,8 @@
 """Rated pairs → the benchmark, and the pages that it cites.
 
 Needs: results/rated/, results/verified/; the cache's pages, or the local corpus.
-Makes: results/merged.parquet (every rated pair: kept, or merged into which), results/benchmark.parquet and
+Makes: results/merged.parquet (every rated pair: kept, or merged into which), results/benchmark.parquet,
+results/questions.parquet (the same without the models and prompts that have made it, for the evaluation) and
 results/sources.parquet. `snakemake drift` makes results/drift.csv.
 """
 
@@ -12,6 +13,7 @@ rule benchmark:
         verified=all_shards("verified"),
     output:
         benchmark="results/benchmark.parquet",
+        questions="results/questions.parquet",
         merged="results/merged.parquet",
     log:
         "logs/benchmark.log",

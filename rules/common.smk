@@ -52,6 +52,8 @@ EVALUATION = SETTINGS.evaluation
 EVALUATED = EVALUATION.all_models()
 # The benchmark that models are graded on: the one that is built here, or one from elsewhere.
 BENCHMARK = "results/benchmark.parquet" if SETTINGS.builds() else "results/imported_benchmark.parquet"
+# The same without the models and prompts that have made it: so an edit that leaves all pairs as they are ends there.
+QUESTIONS = "results/questions.parquet" if SETTINGS.builds() else BENCHMARK
 LOCAL = SETTINGS.searches() and SETTINGS.search.engine == "local"
 CORPUS_FILES = corpus_files(SETTINGS.search.corpus) if LOCAL else []
 # What is in files from outside, told without reading them again at every start.

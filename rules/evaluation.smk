@@ -27,7 +27,7 @@ WITH_TOOLS = {**ANSWERING, **EVALUATION.agentic.model_dump(), **RETRIEVING}
 
 rule domains:
     input:
-        benchmark=BENCHMARK,
+        benchmark=QUESTIONS,
     output:
         domains="results/domains.parquet",
     log:
@@ -60,7 +60,7 @@ rule domains:
 
 rule retrieve:
     input:
-        benchmark=BENCHMARK,
+        benchmark=QUESTIONS,
         corpus=CORPUS,
     output:
         retrieved="results/retrieved.parquet",
@@ -85,7 +85,7 @@ rule retrieve:
 # One job asks all repeats, so that a model has as many requests under way as it bears.
 rule answer:
     input:
-        benchmark=BENCHMARK,
+        benchmark=QUESTIONS,
         retrieved=branch(
             lambda wildcards: wildcards.setting == "rag", then=rules.retrieve.output.retrieved, otherwise=[]
         ),
@@ -127,7 +127,7 @@ rule answer:
 # One job grades all repeats of a model, so that an answer that was given twice is judged once.
 rule judge:
     input:
-        benchmark=BENCHMARK,
+        benchmark=QUESTIONS,
         answers=expand("results/answers/{{setting}}/{{model}}/{repeat}.parquet", repeat=REPEATS),
     output:
         grades=expand("results/grades/{{setting}}/{{model}}/{repeat}.parquet", repeat=REPEATS),
@@ -155,7 +155,7 @@ rule judge:
 # The same by each further judge.
 rule panel:
     input:
-        benchmark=BENCHMARK,
+        benchmark=QUESTIONS,
         answers=rules.judge.input.answers,
     output:
         grades=expand("results/panel/{{judge}}/{{setting}}/{{model}}/{repeat}.parquet", repeat=REPEATS),
@@ -182,7 +182,7 @@ rule panel:
 
 rule score:
     input:
-        benchmark=BENCHMARK,
+        benchmark=QUESTIONS,
         domains=DOMAINS,
         answers=lambda wildcards: runs("answers", [wildcards.model]),
         grades=lambda wildcards: runs("grades", [wildcards.model]),
@@ -211,7 +211,7 @@ rule score:
 
 rule compare:
     input:
-        benchmark=BENCHMARK,
+        benchmark=QUESTIONS,
         answers=runs("answers", EVALUATED),
         grades=runs("grades", EVALUATED),
         panel=panel_runs(EVALUATED),

@@ -6,7 +6,7 @@ Gives: check_before_start(), closing_words() and causes() for the Snakefile's ho
 
 import time
 
-from devqa import closing, stopping
+from devqa import closing, stopping, unchanged
 from devqa.llm.pricing import is_free
 from devqa.recipe import asked_models, searches
 from devqa.why import templates
@@ -29,8 +29,18 @@ def check_before_start():
     asked_now = {each["label"] for text in recipes for each in asked_models(text)}
     explained(root.preflight, SETTINGS, asked_now, any(map(searches, recipes)))
     look_at_small_tables()
+    forget_what_was_made()
     spend.remove_old(SETTINGS.cache_dir)
     stopping.once()
+
+
+def forget_what_was_made():
+    """See to it that jobs do all their work whose outputs were removed, that are forced, or whose packages have changed."""
+    for job in workflow.dag.needrun_jobs():
+        reason = workflow.dag.reason(job)
+        removed = not all(Path(file).exists() for file in job.output)
+        if removed or reason.forced or reason.software_stack_changed:
+            unchanged.forget(job.rule.name, dict(job.wildcards.items()))
 
 
 def look_at_small_tables():

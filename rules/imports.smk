@@ -46,7 +46,7 @@ for entry in EVALUATION.imports:
         name:
             f"import_{entry.setting}_{entry.model}"
         input:
-            benchmark=BENCHMARK,
+            benchmark=QUESTIONS,
             files=sorted({file for each in entry.files for file in table_files(each)}),
         output:
             answers=runs_of("answers", entry.model, entry.setting),
@@ -88,7 +88,7 @@ for entry in EVALUATION.imports:
             name:
                 f"judge_{entry.setting}_{entry.model}_{judge}"
             input:
-                benchmark=BENCHMARK,
+                benchmark=QUESTIONS,
                 answers=runs_of("answers", entry.model, entry.setting),
             output:
                 grades=runs_of(table, entry.model, entry.setting),

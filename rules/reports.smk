@@ -35,7 +35,7 @@ STAGES = (
 
 rule report:
     input:
-        benchmark=BENCHMARK,
+        benchmark=QUESTIONS,
         domains=DOMAINS,
         answers=lambda wildcards: runs("answers", [wildcards.model]),
         grades=lambda wildcards: runs("grades", [wildcards.model]),
@@ -81,7 +81,7 @@ rule report:
 rule funnel:
     input:
         **STAGES,
-        benchmark=BENCHMARK,
+        benchmark=QUESTIONS,
         domains=DOMAINS,
         retrieved=RETRIEVED,
         answers=runs("answers", EVALUATED),
@@ -121,7 +121,7 @@ rule funnel:
 
 rule index:
     input:
-        benchmark=BENCHMARK,
+        benchmark=QUESTIONS,
         domains=DOMAINS,
         scores=expand("results/scores/{model}.parquet", model=EVALUATED),
         # For what they cost, at today's prices.

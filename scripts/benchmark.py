@@ -1,4 +1,4 @@
-"""rated → merged and benchmark."""
+"""rated → merged, benchmark and questions."""
 
 from devqa import tables
 from devqa.job import job
@@ -11,4 +11,6 @@ with job(snakemake) as this:  # noqa: F821
     kept = [row for row in rows if row["status"] == "ok"]
     cited = cited_urls(tables.read_ok(this.input.verified, "verified"))
     provenance = this.options["models"], this.options["prompts"]
-    tables.write(benchmark(kept, cited, filter_grades(rated), *provenance), "benchmark", this.output.benchmark)
+    filtered = filter_grades(rated)
+    tables.write(benchmark(kept, cited, filtered, *provenance), "benchmark", this.output.benchmark)
+    tables.write(benchmark(kept, cited, filtered, [], []), "benchmark", this.output.questions)

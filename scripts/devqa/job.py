@@ -15,6 +15,7 @@ from devqa import again, attempts, edits, stopping
 from devqa.attempts import more_memory
 from devqa.errors import UserError
 from devqa.stopping import Stopped
+from devqa.unchanged import Made
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake as Snakemake
@@ -64,6 +65,8 @@ class Job:
 def job(snakemake: "Snakemake") -> Iterator[Job]:
     """Run a script's body: its log goes to the rule's log file and, as far as it concerns people, to the screen.
 
+    A script whose job finds all as it left it ends here (`devqa.unchanged`): its body does not run.
+
     A `UserError` ends the script with its message and exit code 1, and so does a lack of memory; Ctrl-C ends it with
     130, SIGTERM with 143. None of them leaves a traceback.
     """
@@ -83,10 +86,16 @@ def job(snakemake: "Snakemake") -> Iterator[Job]:
     try:
         with attempts.at_work(name, wildcards):
             edits.refuse(this.recipe, this.base)
+            made = Made(name, wildcards, snakemake.params.recipe, list(this.input), list(this.output))
+            if made.take():
+                _log.info("recipe and inputs are as they were: so is what was made of them")
+                _leave(0)
             yield this
             edits.refuse(this.recipe, this.base)
             if this.wants_again or any(chat.unanswered for chat in this.chats):
                 again.leave(name, wildcards)
+            elif not any(chat.unusable for chat in this.chats):
+                made.keep()
     except UserError as error:
         _log.error("%s: %s", name, error)
         _leave(1)

@@ -37,6 +37,7 @@ class Chat:
 
     Attributes:
         unanswered: how many requests were given up for faults that may pass.
+        unusable: how many got no answer that can be used, those included.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Chat:
         self._step = step
         self._budget = budget
         self.unanswered = 0
+        self.unusable = 0
         self._open = ExitStack()
         self._base_url: str | None = None
 
@@ -99,6 +101,7 @@ class Chat:
                     raise
                 answers[key] = outcomes.answer(record, False)
                 self.unanswered += record.get("passing", False)
+                self.unusable += record["outcome"] != "ok"
                 progress.advance(failed=record["outcome"] != "ok", usd=record_usd(record, price))
 
             try:
