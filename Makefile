@@ -3,6 +3,7 @@
 #   make test    set up, run the tests, as many side by side as there are cores (WORKERS=0: one after the other)
 #   make setup   set up alone: .venv with the locked packages
 #   make slurm   set up for runs on a SLURM cluster
+#   make review  open the page on which people decide (REVIEW="--configfile mine.yaml --annotators ann,bob")
 
 PYTHON ?= python3
 CORES ?= all
@@ -12,12 +13,15 @@ PIP := .venv/bin/python -m pip install --disable-pip-version-check --no-deps --q
 # tests/conftest.py has the order.
 PARALLEL := -n $(WORKERS) --maxprocesses 8 --dist worksteal
 
-.PHONY: run test slow setup slurm check lock
+.PHONY: run review test slow setup slurm check lock
 .DELETE_ON_ERROR:
 
 run: .venv/runtime
 	.venv/bin/snakemake --cores $(CORES) --quiet rules
 	@echo "Reports: results/reports/index.html   Benchmark: results/benchmark.parquet   Where rows went: results/funnel.csv"
+
+review: .venv/runtime
+	.venv/bin/python scripts/annotate.py $(REVIEW)
 
 test: .venv/development
 	.venv/bin/python -m pytest -m "not slow" $(PARALLEL) $(PYTEST)

@@ -1,8 +1,8 @@
 """DevQA: conversations between developers and LLMs → a question-answering benchmark → a report per model.
 
 Needs: config.yaml, and what it names (dialogues, a search engine, models; or a benchmark and answers from elsewhere).
-Makes: results/benchmark.parquet, results/reports/, results/funnel.csv,
-results/review.parquet, results/sources.parquet.
+Makes: results/benchmark.parquet, results/reports/, results/funnel.csv, results/review.parquet, results/review_grades.parquet,
+results/sources.parquet.
 """
 
 from snakemake.utils import min_version
@@ -18,7 +18,9 @@ include: "rules/models.smk"
 include: "rules/dialogues.smk"
 include: "rules/references.smk"
 include: "rules/pairs.smk"
+include: "rules/review.smk"
 include: "rules/benchmark.smk"
+include: "rules/study.smk"
 include: "rules/evaluation.smk"
 include: "rules/imports.smk"
 include: "rules/reports.smk"
@@ -33,7 +35,7 @@ rule all:
     input:
         benchmark=BENCHMARK,
         sources=rules.sources.output.sources if SETTINGS.builds() else [],
-        review=rules.review.output.review if SETTINGS.builds() else [],
+        review=[rules.review.output.review, rules.review_grades.output.grades] if SETTINGS.builds() else [],
         funnel=rules.funnel.output.funnel,
         index=rules.index.output.index,
         reports=expand("results/reports/{model}.html", model=EVALUATED),

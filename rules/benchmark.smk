@@ -1,20 +1,49 @@
 """Rated pairs → the benchmark, and the pages that it cites.
 
-Needs: results/rated/, results/verified/; the cache's pages, or the local corpus.
-Makes: results/merged.parquet (every rated pair: kept, or merged into which), results/benchmark.parquet,
-results/questions.parquet (the same without the models and prompts that have made it, for the evaluation) and
-results/sources.parquet. `snakemake drift` makes results/drift.csv.
+Needs: results/{rated,verified}/, people's decisions where there are any; the cache's pages, or the local corpus.
+Makes: results/merged.parquet (every rated pair: kept, or merged into which), results/reviewed.parquet (what people made of
+each), results/benchmark.parquet, results/questions.parquet (the same without the models and prompts that have made it,
+for the evaluation) and results/sources.parquet. `snakemake drift` makes results/drift.csv.
 """
+
+
+rule merge:
+    input:
+        rated=all_shards("rated"),
+        rescued=RESCUED,
+    output:
+        merged="results/merged.parquet",
+    log:
+        "logs/merge.log",
+    benchmark:
+        "logs/benchmarks/merge.tsv"
+    conda:
+        "../envs/devqa.yaml"
+    threads: 1
+    resources:
+        mem_mb=grows(2000),
+        runtime=grows(60),
+    params:
+        recipe=recipe_of("merge.py", SETTINGS.steps.benchmark.model_dump()),
+    message:
+        "Merging duplicates"
+    script:
+        "../scripts/merge.py"
 
 
 rule benchmark:
     input:
-        rated=all_shards("rated"),
+        merged=rules.merge.output.merged,
+        rated=rules.merge.input.rated,
+        rescued=RESCUED,
         verified=all_shards("verified"),
+        decisions=PAIR_DECISIONS,
+        # It may stop here: then people have something to look at.
+        review=rules.review.output.review if SETTINGS.review.required else [],
     output:
         benchmark="results/benchmark.parquet",
         questions="results/questions.parquet",
-        merged="results/merged.parquet",
+        reviewed="results/reviewed.parquet",
     log:
         "logs/benchmark.log",
     benchmark:
@@ -31,11 +60,13 @@ rule benchmark:
             {
                 "models": described.step_models(SETTINGS),
                 "prompts": prompt_hashes(),
-                **SETTINGS.steps.benchmark.model_dump(),
+                "required": SETTINGS.review.required,
+                **DECIDING,
             },
+            files=PAIR_DECISIONS,
         ),
     message:
-        "Merging duplicates into the benchmark"
+        "Building the benchmark"
     script:
         "../scripts/benchmark.py"
 

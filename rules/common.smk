@@ -106,6 +106,12 @@ def all_shards(table):
     return [path for source in SETTINGS.dialogues for path in shards(table, source)]
 
 
+def decisions_file(name):
+    """The file of people's decisions of that `name`, in a list; none where nobody has decided anything yet."""
+    file = f"{SETTINGS.review.folder}/{name}.parquet"
+    return [file] if Path(file).exists() else []
+
+
 def repeats(model, setting):
     """The numbers of the repeats that `model` has in `setting`."""
     imported = [each.files for each in EVALUATION.imports if (each.model, each.setting) == (model, setting)]

@@ -1,15 +1,22 @@
 """The benchmark → answers → grades → scores, for each model, setting and repeat; and all models compared.
 
-Needs: the benchmark (built here, or from elsewhere: rules/imports.smk); for some settings the search engine.
+Needs: the benchmark (built here, or from elsewhere: rules/imports.smk); for some settings the search engine; people's
+decisions about domains and grades where there are any.
 Makes: results/domains.parquet, results/retrieved.parquet, results/{answers,grades}/<setting>/<model>/<repeat>.parquet,
 results/panel/<judge>/<setting>/<model>/<repeat>.parquet, results/{scores,statistics}/<model>.* and
 results/comparison.json (SimpleDevQA, sections 6 and 7).
 """
 
+from devqa.config.imports import HumanGrades
+
 REPEATS = range(1, EVALUATION.repeats + 1)
 JUDGES = [EVALUATION.judge.model] if EVALUATION.judge else []
 DOMAINS = ["results/domains.parquet"] if EVALUATION.domains else []
-HUMAN_GRADES = table_files(EVALUATION.human_grades.path) if EVALUATION.human_grades else []
+DOMAIN_DECISIONS = decisions_file("domains") if EVALUATION.domains else []
+GROUPS = EVALUATION.domains.groups if EVALUATION.domains else {}
+# Those that were given on the page, unless others are named.
+GRADE_DECISIONS = [] if EVALUATION.human_grades else decisions_file("grades")
+HUMAN_GRADES = table_files(EVALUATION.human_grades.path) if EVALUATION.human_grades else GRADE_DECISIONS
 CODE_GENERATION = table_files(EVALUATION.code_generation.path) if EVALUATION.code_generation else []
 RETRIEVING = {**ENGINE, **FETCHING, **CLEANING}
 # What the figures depend on beside answers and grades.
@@ -18,7 +25,11 @@ SCORING = {
     "judge": EVALUATION.judge and EVALUATION.judge.model,
     "panel": EVALUATION.panel,
     "verdict": EVALUATION.verdict,
-    "human_grades": EVALUATION.human_grades and EVALUATION.human_grades.model_dump(),
+    "human_grades": (
+        {**HumanGrades(path=GRADE_DECISIONS[0]).model_dump(), "annotators": SETTINGS.review.annotators}
+        if GRADE_DECISIONS
+        else EVALUATION.human_grades and EVALUATION.human_grades.model_dump()
+    ),
 }
 # What answers depend on beside model and prompt.
 ANSWERING = {"difficulties": EVALUATION.difficulties}
@@ -28,6 +39,7 @@ WITH_TOOLS = {**ANSWERING, **EVALUATION.agentic.model_dump(), **RETRIEVING}
 rule domains:
     input:
         benchmark=QUESTIONS,
+        decisions=DOMAIN_DECISIONS,
     output:
         domains="results/domains.parquet",
     log:
@@ -45,9 +57,14 @@ rule domains:
         recipe=(
             recipe_of(
                 "domains.py",
-                {"names": EVALUATION.domains.names, "difficulties": EVALUATION.difficulties},
+                {
+                    "names": EVALUATION.domains.names,
+                    "difficulties": EVALUATION.difficulties,
+                    **({"annotators": SETTINGS.review.annotators} if DOMAIN_DECISIONS else {}),
+                },
                 {"domains": asked(EVALUATION.domains.model, EVALUATION.domains.sampling)},
                 ["domains"],
+                files=DOMAIN_DECISIONS,
             )
             if EVALUATION.domains
             else ""
@@ -202,7 +219,7 @@ rule score:
         mem_mb=grows(2000),
         runtime=grows(30),
     params:
-        recipe=recipe_of("score.py", SCORING, files=HUMAN_GRADES),
+        recipe=recipe_of("score.py", {**SCORING, "groups": GROUPS}, files=HUMAN_GRADES),
     message:
         "Scoring {wildcards.model}"
     script:

@@ -44,11 +44,13 @@ def forget_what_was_made():
 
 
 def look_at_small_tables():
-    """Read people's grades and the figures of other benchmarks, only to see that they can be read."""
+    """Read people's decisions and grades, and the figures of other benchmarks, only to see that they can be read."""
     # Not needed at other starts, and slow to import.
     from devqa.imports.figures import outside_figures
     from devqa.imports.human import human_grades
+    from devqa.review.decisions import look_at
 
+    explained(look_at, SETTINGS.review.folder)
     if EVALUATION.human_grades:
         explained(human_grades, HUMAN_GRADES, EVALUATION.human_grades.model_dump())
     if EVALUATION.code_generation:
@@ -81,16 +83,20 @@ def made():
     """What is to be said of the files of this run: those that it has made or found up to date, and no others."""
     # What no job of this run needs may be missing.
     files = {Path(file) for job in workflow.dag.jobs for file in job.output if Path(file).exists()}
-    return explained(closing.summary, Path("results"), files, judging_rules())
+    return explained(closing.summary, Path("results"), files, asking_rules(), PAIR_DECISIONS)
 
 
-def judging_rules():
-    """The rules that grade, by stage: those for the models that are asked, and one for each import and judge."""
+def asking_rules():
+    """The rules behind stages that have several: those that grade, for the models that are asked, and one for each import
+    and judge; and those that rate, if people have accepted pairs.
+    """
     names = {"grades": ["judge"], "panel": ["panel"]} if EVALUATION.models else {"grades": [], "panel": []}
     for each in EVALUATION.imports:
         prefix = f"judge_{each.setting}_{each.model}"
         names["grades"] += [] if each.columns.grade else [f"{prefix}_{EVALUATION.judge.model}"]
         names["panel"] += [f"{prefix}_{judge}" for judge in EVALUATION.panel]
+    if RESCUED:
+        names["rated"] = ["difficulty", "difficulty_rescued"]
     return names
 
 

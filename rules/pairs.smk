@@ -1,11 +1,17 @@
-"""Condensed references → pairs → checked → evidence → verified → rated; what is not supported → review.
+"""Condensed references → pairs → checked → evidence → verified → rated.
 
 Needs: results/{dialogues,queries,search,references,condensed}/.
-Makes: results/{pairs,checked,evidence,verified,rated}/<source>/<shard>.parquet (SimpleDevQA, sections 4.2 and 4.3) and
-results/review.parquet, the pairs that the evidence did not support.
+Makes: results/{pairs,checked,evidence,verified,rated}/<source>/<shard>.parquet (SimpleDevQA, sections 4.2 and 4.3).
 """
 
 VERIFYING = ["pages", "passages", "passage_tokens"]
+RATING = {
+    "models": {
+        "answer": [asked(model, SETTINGS.steps.difficulty.sampling) for model in SETTINGS.steps.difficulty.models],
+        "judge": asked(SETTINGS.steps.difficulty.judge, EVALUATION.judge_sampling()),
+    },
+    "prompts": ["answer/plain", "judge"],
+}
 
 
 rule generate:
@@ -116,29 +122,6 @@ rule verify:
         "../scripts/verify.py"
 
 
-rule review:
-    input:
-        verified=all_shards("verified"),
-    output:
-        review="results/review.parquet",
-    log:
-        "logs/review.log",
-    benchmark:
-        "logs/benchmarks/review.tsv"
-    conda:
-        "../envs/devqa.yaml"
-    threads: 1
-    resources:
-        mem_mb=grows(1500),
-        runtime=grows(30),
-    params:
-        recipe=recipe_of("review.py"),
-    message:
-        "Collecting the pairs that the evidence does not support"
-    script:
-        "../scripts/review.py"
-
-
 rule difficulty:
     input:
         verified=rules.verify.output.verified,
@@ -156,16 +139,7 @@ rule difficulty:
         mem_mb=grows(2000),
         runtime=grows(480),
     params:
-        recipe=recipe_of(
-            "difficulty.py",
-            models={
-                "answer": [
-                    asked(model, SETTINGS.steps.difficulty.sampling) for model in SETTINGS.steps.difficulty.models
-                ],
-                "judge": asked(SETTINGS.steps.difficulty.judge, EVALUATION.judge_sampling()),
-            },
-            prompts=["answer/plain", "judge"],
-        ),
+        recipe=recipe_of("difficulty.py", **RATING),
     message:
         "Rating difficulty: {wildcards.source}, shard {wildcards.shard}"
     script:

@@ -1,7 +1,7 @@
 """Scores → a report per model, the index, the leaderboard; all tables → the funnel.
 
-Needs: the benchmark, results/{answers,grades,panel,scores,statistics}/, results/comparison.json and, for the funnel,
-every table.
+Needs: the benchmark, results/{answers,grades,panel,scores,statistics}/, results/comparison.json; for the funnel every
+table; people's decisions where there are any.
 Makes: results/reports/<model>.{html,json,csv}, results/reports/index.{html,json}, results/reports/leaderboard.{csv,md,tex},
 results/reports/comparisons.csv and results/funnel.csv.
 """
@@ -27,10 +27,19 @@ RETRIEVED = (
 )
 # A benchmark from elsewhere has no stages before it.
 STAGES = (
-    {**{name: all_shards(name) for name in SHARDED}, "merged": rules.benchmark.output.merged}
+    {
+        **{name: all_shards(name) for name in SHARDED},
+        "rated": [*all_shards("rated"), *RESCUED],
+        "merged": rules.merge.output.merged,
+        "rescued": rules.rescued.output.rescued if RESCUED else [],
+        "reviewed": rules.benchmark.output.reviewed,
+    }
     if SETTINGS.builds()
     else {}
 )
+# What people have decided, by kind.
+DECIDED = {f"decided_{kind}": decisions_file(kind) for kind in ("pairs", "grades", "dialogues", "domains")}
+ALL_DECIDED = [file for files in DECIDED.values() for file in files]
 
 
 rule report:
@@ -70,7 +79,7 @@ rule report:
         runtime=grows(30),
     params:
         recipe=lambda wildcards: recipe_text(
-            "report.py", {"model": described.model(SETTINGS, wildcards.model), **SCORING}
+            "report.py", {"model": described.model(SETTINGS, wildcards.model), "groups": GROUPS, **SCORING}
         ),
     message:
         "Writing the report of {wildcards.model}"
@@ -121,6 +130,7 @@ rule funnel:
 
 rule index:
     input:
+        **DECIDED,
         benchmark=QUESTIONS,
         domains=DOMAINS,
         scores=expand("results/scores/{model}.parquet", model=EVALUATED),
@@ -128,6 +138,8 @@ rule index:
         answers=runs("answers", EVALUATED),
         comparison=rules.compare.output.comparison,
         funnel=rules.funnel.output.funnel,
+        merged=rules.merge.output.merged if SETTINGS.builds() else [],
+        reviewed=rules.benchmark.output.reviewed if SETTINGS.builds() else [],
     output:
         index=report(
             "results/reports/index.html",
@@ -167,7 +179,10 @@ rule index:
                 "difficulties": EVALUATION.difficulties,
                 "models": [described.model(SETTINGS, label) for label in EVALUATED],
                 "notes": described.notes(SETTINGS, besides=EVALUATED),
+                "groups": GROUPS,
+                **DECIDING,
             },
+            files=ALL_DECIDED,
         ),
     message:
         "Writing the index of all models"

@@ -1,16 +1,22 @@
-"""rated → merged, benchmark and questions."""
+"""merged, and people's decisions → reviewed, benchmark and questions."""
 
 from devqa import tables
 from devqa.job import job
-from devqa.steps.benchmark import benchmark, cited_urls, filter_grades, merged
+from devqa.review.decisions import pair_decisions
+from devqa.review.following import complete, reviewed
+from devqa.steps.benchmark import benchmark, cited_urls, filter_grades
 
 with job(snakemake) as this:  # noqa: F821
-    rated = tables.read_ok(this.input.rated, "rated")
-    rows = merged(rated, this.options["duplicate_similarity"])
-    tables.write(rows, "merged", this.output.merged)
-    kept = [row for row in rows if row["status"] == "ok"]
-    cited = cited_urls(tables.read_ok(this.input.verified, "verified"))
-    provenance = this.options["models"], this.options["prompts"]
-    filtered = filter_grades(rated)
-    tables.write(benchmark(kept, cited, filtered, *provenance), "benchmark", this.output.benchmark)
-    tables.write(benchmark(kept, cited, filtered, [], []), "benchmark", this.output.questions)
+    options = this.options
+    kept = tables.read_ok(this.input.merged, "merged")
+    verified = tables.read(this.input.verified, "verified")
+    decisions = pair_decisions(this.input.decisions)
+    rows = reviewed(kept, verified, decisions, options["annotators"], options["rejection"])
+    if options["required"]:
+        complete(rows)
+    tables.write(rows, "reviewed", this.output.reviewed)
+    rated = tables.read_ok([*this.input.rated, *this.input.rescued], "rated")
+    content = kept, cited_urls(row for row in verified if row["status"] == "ok"), filter_grades(rated), rows
+    provenance = options["models"], options["prompts"]
+    tables.write(benchmark(*content, *provenance), "benchmark", this.output.benchmark)
+    tables.write(benchmark(*content, [], []), "benchmark", this.output.questions)

@@ -5,8 +5,8 @@ from devqa.evaluation.comparing import comparison, correlated
 from devqa.evaluation.people import comparison_with_people
 from devqa.evaluation.runs import questions, read_runs
 from devqa.imports.figures import outside_figures
-from devqa.imports.human import human_grades
 from devqa.job import job
+from devqa.review.grades import people_grades
 
 with job(snakemake) as this:  # noqa: F821
     options = this.options
@@ -15,7 +15,7 @@ with job(snakemake) as this:  # noqa: F821
     runs = read_runs(
         options["models"], rows, this.input.answers, this.input.grades, this.input.panel, options["verdict"]
     )
-    people = human and comparison_with_people(rows, runs, human_grades(this.input.human, human), human["path"])
+    people = human and comparison_with_people(rows, runs, people_grades(this.input.human, human), human["path"])
     correlation = outside and correlated(runs, outside_figures(this.input.code_generation, outside), outside["name"])
     found = {
         **comparison(rows, runs),

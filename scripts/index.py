@@ -1,23 +1,31 @@
-"""All models' scores, their comparison and the funnel → the index page, and the leaderboard for papers."""
+"""All models' scores, their comparison, the funnel, people's decisions → the index page, the leaderboard for papers."""
 
 from devqa import tables
 from devqa.job import job
-from devqa.reporting import overview, reading, tabular
+from devqa.reporting import beside, overview, reading, tabular
 from devqa.reporting.pages import index_page
+from devqa.reporting.reviewing import review
 from devqa.reporting.spending import read_spent
+from devqa.review.decisions import FILES, decisions
 
 with job(snakemake) as this:  # noqa: F821
-    models, comparison = this.options["models"], reading.read_json(this.input.comparison)
-    scores = tables.read(this.input.scores, "scores")
-    taken = read_spent(this.input.answers)
+    options, comparison = this.options, reading.read_json(this.input.comparison)
+    benchmark = reading.asked_rows(this.input.benchmark, this.input.domains, options["difficulties"], options["groups"])
+    funnel = reading.read_funnel(this.input.funnel)
+    merged = reading.read_columns(this.input.merged, "merged", ["pair_id", "difficulty"])
+    reviewed = reading.read_columns(this.input.reviewed, "reviewed", ["pair_id", "decision"])
+    decided = {kind: decisions(this.input[f"decided_{kind}"], table) for kind, table in FILES.items()}
     data = overview.index_data(
-        models,
-        reading.asked_rows(this.input.benchmark, this.input.domains, this.options["difficulties"]),
-        scores,
+        options["models"],
+        benchmark,
+        tables.read(this.input.scores, "scores"),
         comparison,
-        taken,
-        reading.read_funnel(this.input.funnel),
-        this.options["notes"],
+        read_spent(this.input.answers),
+        funnel,
+        options["notes"],
+        review(decided, options["annotators"], options["rejection"], reviewed),
+        beside.steps(funnel, merged, reviewed),
+        beside.knowledge(benchmark, options["groups"]),
     )
     board = [row for setting in data["settings"] for row in setting["leaderboard"]]
     reading.write_json(data, this.output.json)

@@ -12,7 +12,9 @@ with job(snakemake) as this:  # noqa: F821
     scores = tables.read(this.input.scores, "scores")
     data = report_data(
         this.options["model"],
-        reading.asked_rows(this.input.benchmark, this.input.domains, this.options["difficulties"]),
+        reading.asked_rows(
+            this.input.benchmark, this.input.domains, this.options["difficulties"], this.options["groups"]
+        ),
         (row for batch in tables.batches(this.input.answers, "answers", 500) for row in batch),
         tables.read(this.input.grades, "grades"),
         scores,

@@ -1,8 +1,9 @@
 """What an edit makes Snakemake run, for many edits in one process, without running anything.
 
-Each plan is the DAG of a dry-run. A job is `changed` if it is new or its params or its inputs are others than those of
-the first plan, which is what makes Snakemake run it; it `runs` if it is changed or stands behind one that is. Run as a
-script in a project's folder, this reads a JSON list of edits, `[configuration, {file: text}]`, and writes the plans.
+Each plan is the DAG of a dry-run, with the study where the configuration has one. A job is `changed` if it is new or
+its params or its inputs are others than those of the first plan, which is what makes Snakemake run it; it `runs` if
+it is changed or stands behind one that is. Run as a script in a project's folder, this reads a JSON list of edits,
+`[configuration, {file: text}]`, and writes the plans.
 """
 
 import json
@@ -86,7 +87,8 @@ def _jobs(config: Mapping[str, Any]) -> dict[str, tuple[str, str, tuple[str, ...
     with SnakemakeApi(output) as api:
         settings = ConfigSettings(configfiles=[Path("mine.yaml")])
         workflow = api.workflow(ResourceSettings(cores=2), settings, snakefile=Path("Snakefile"))
-        run = workflow.dag(DAGSettings())
+        targets = {"all", "study"} if config.get("study") else set()
+        run = workflow.dag(DAGSettings(targets=targets))
         run.execute_workflow(executor="dryrun", execution_settings=ExecutionSettings(lock=False))
         dag = workflow._workflow.dag
         jobs = [job for job in dag.jobs if job.output]

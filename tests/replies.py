@@ -36,6 +36,15 @@ def reply(body: dict[str, Any]) -> str | dict[str, Any] | Reply:
         case "domains":
             names = wanted(body)["domain"]["enum"]
             return {"domain": names[int(_mark(last), 16) % len(names)]}
+        case "study_filter":
+            return {"reason": "scripted", "about_development": "birthday" not in last}
+        case "study_tasks":
+            names = wanted(body)["task"]["enum"]
+            number = int(_mark(last), 16)
+            return {"reason": "scripted", "task": names[number % len(names)], "code_centred": bool(number % 2)}
+        case "study_suitability":
+            names, number = wanted(body), int(_mark(last), 16)
+            return {name: {"reason": "scripted", "met": bool(number >> place & 1)} for place, name in enumerate(names)}
         case "confidence":
             return f"{body['model']} is sure of {_mark(last)}.\nConfidence: {int(_mark(last), 16) % 101}"
         case "agentic":
@@ -58,6 +67,9 @@ def step_of(body: dict[str, Any]) -> str:
         "verify": "enough_evidence",
         "compare": "same",
         "domains": "domain",
+        "study_filter": "about_development",
+        "study_tasks": "task",
+        "study_suitability": "single_answer",
     }.items():
         if key in properties:
             return step

@@ -25,14 +25,18 @@ _RULES: dict[str, list[str]] = {
     "checked": ["check"],
     "evidence": ["evidence"],
     "verified": ["verify"],
+    "rescued": [],
     "rated": ["difficulty"],
     "merged": [],
+    "reviewed": [],
     "domains": ["domains"],
     "retrieved": ["retrieve"],
     "answers": ["answer"],
     "grades": ["judge"],
     "panel": ["panel"],
 }
+# A table whose name is not its stage's: pairs that people have brought back are rated by themselves.
+_STAGES = {"rated_rescued": "rated"}
 # Of these every failed row is tried again by the next run.
 _SEARCHED = ("search", "pages", "evidence", "retrieved")
 # Such rows are mended with those of the stage before, which have hints of their own.
@@ -42,16 +46,25 @@ TOLD_TO_STOP = "NOTE  The run was told to stop (SIGTERM): give the same command 
 _ENTRY = re.compile(r"^\d{4}-\d\d-\d\d [\d:,]+ ([A-Z]+) ")
 
 
-def summary(results: Path, made: Collection[Path], rules: Mapping[str, Sequence[str]] = {}) -> list[str]:
-    """Lines about what a run has made: where the reports are, how much there is, and what failed.
+def summary(
+    results: Path,
+    made: Collection[Path],
+    rules: Mapping[str, Sequence[str]] = {},
+    decisions: Sequence[str] = (),
+) -> list[str]:
+    """Lines about what a run has made: where the reports are, how much there is, what people decided, what failed.
 
     Args:
         made: the files that this run has made or found up to date; nothing is said of others.
         rules: the rules that make a stage's table, where they are not always the same.
+        decisions: the files of people's decisions about pairs.
+
+    Raises:
+        UserError: a table or a file of decisions can't be read.
     """
     rows = _ledger(results, made)
     failed = [row for row in rows if row["status"] == "failed"]
-    lines = [*_places(results, made), *_strangers(results, made)]
+    lines = [*_places(results, made), *_strangers(results, made), *_reviewed(results, made, decisions)]
     lines += [
         f"NOTE  {row['stage']}: {row['rows_out']} of {row['rows_in']} rows: {row['reason']}"
         for row in rows
@@ -78,6 +91,24 @@ def _strangers(results: Path, made: Collection[Path]) -> list[str]:
     return [f"NOTE  {count} rows of imported answers match nothing: {table}" for table, count in counts.items()]
 
 
+def _reviewed(results: Path, made: Collection[Path], decisions: Sequence[str]) -> list[str]:
+    """How far people have come with the pairs, once there are decisions."""
+    table = results / "reviewed.parquet"
+    if not decisions or table not in made:
+        return []
+    # Not needed at any other end of a run, and slow to import.
+    from devqa import tables
+    from devqa.review.decisions import pair_decisions
+    from devqa.review.following import progress
+
+    rows = tables.read(table, "reviewed")
+    said = ", ".join(f"{count:,} {what}" for what, count in progress(rows).items())
+    known = {row["pair_id"] for row in rows}
+    lost = sum(row["pair_id"] not in known for row in pair_decisions(decisions))
+    others = f"; {lost:,} decisions are about pairs that are not there now: kept, not applied" if lost else ""
+    return [f"NOTE  review: of {len(rows):,} pairs {said}{others}"]
+
+
 def _ledger(results: Path, made: Collection[Path]) -> list[dict[str, Any]]:
     """Rows of the funnel: as it is where it belongs to this run and to its tables, else counted from these."""
     funnel, tables = results / "funnel.csv", _tables(results, made)
@@ -88,10 +119,7 @@ def _ledger(results: Path, made: Collection[Path]) -> list[dict[str, Any]]:
     # Not needed at any other end of a run, and slow to import.
     from devqa import ledger
 
-    # A further judge's table is one of grades.
-    schemas = {"panel": "grades"}
-    stages = [(ledger.stage(name, map(str, paths), schemas.get(name, name)), None) for name, paths in tables.items()]
-    return ledger.funnel(stages, {})
+    return ledger.funnel([(ledger.stage(name, map(str, paths)), None) for name, paths in tables.items()], {})
 
 
 def _tables(results: Path, made: Collection[Path]) -> dict[str, list[Path]]:
@@ -103,7 +131,8 @@ def _tables(results: Path, made: Collection[Path]) -> dict[str, list[Path]]:
 
 
 def _stage(results: Path, table: Path) -> str:
-    return Path(table.relative_to(results).parts[0]).stem
+    name = Path(table.relative_to(results).parts[0]).stem
+    return _STAGES.get(name, name)
 
 
 def _hints(failed: Sequence[Mapping[str, Any]], rules: Mapping[str, Sequence[str]]) -> list[str]:

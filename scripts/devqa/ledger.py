@@ -25,18 +25,17 @@ PARENTS = {
     "checked": "pairs",
     "evidence": "checked",
     "verified": "evidence",
+    # Where people have decided: those that were not verified. They are rated beside those that were.
+    "rescued": "verified",
     "rated": "verified",
     "merged": "rated",
+    "reviewed": "merged",
 }
+# Tables that have the schema of another one.
+_SCHEMA_OF = {"rescued": "verified", "panel": "grades"}
 
-# What comes after the benchmark, with the schema of each.
-_EVALUATION = {
-    "domains": "domains",
-    "retrieved": "retrieved",
-    "answers": "answers",
-    "grades": "grades",
-    "panel": "grades",
-}
+# What comes after the benchmark.
+_EVALUATION = ("domains", "retrieved", "answers", "grades", "panel")
 
 # Reasons of failed rows begin with one of these (devqa.steps.accounts).
 OUTCOMES = ("refused", "truncated", "empty", "error")
@@ -60,7 +59,15 @@ class Stage:
     @property
     def passed(self) -> int:
         """Rows that the next step takes."""
-        return sum(count for (status, _), count in self.counts.items() if status == "ok")
+        return self._with("ok")
+
+    @property
+    def rejected(self) -> int:
+        """Rows that are not what is wanted. Of `verified`, those that people may bring back."""
+        return self._with("rejected")
+
+    def _with(self, wanted: str) -> int:
+        return sum(count for (status, _), count in self.counts.items() if status == wanted)
 
     def add(self, rows: Iterable[Row]) -> None:
         """Count rows of the table."""
@@ -75,19 +82,26 @@ class Stage:
             self.spent[key] = usages(self.spent.get(key, []), entries)
 
 
-def stage(name: str, paths: Iterable[str], table: str) -> Stage:
-    """The account of `table`, read from its files without their long texts."""
-    wanted = [column for column in ("status", "reason", "usage", "results") if column in SCHEMAS[table].names]
+def stage(name: str, paths: Iterable[str]) -> Stage:
+    """The account of the table of that name, read from its files without their long texts.
+
+    Of `reviewed`, without pairs that the evidence did not support and people did not bring back into the benchmark:
+    they were lost before, as `rescued` says.
+    """
+    table = _SCHEMA_OF.get(name, name)
+    read = ("status", "reason", "usage", "results", "supported")
+    wanted = [column for column in read if column in SCHEMAS[table].names]
     account = Stage(name)
     for batch in batches(paths, table, 10_000, columns=wanted):
-        account.add(batch)
+        account.add(row for row in batch if row.get("supported", True) or row["status"] == "ok")
     return account
 
 
 def stages(inputs: Mapping[str, Sequence[str]], pairs: int, asked: int) -> list[tuple[Stage, int | None]]:
     """The account of every table that is there, in the order in which data flows, with the rows that it was given.
 
-    A benchmark from elsewhere has none of the tables before it; domains, passages and a panel are optional.
+    A benchmark from elsewhere has none of the tables before it; people's decisions, domains, passages and a panel are
+    optional.
 
     Args:
         inputs: the files of each table; `panel` has those of all further judges, who grade every answer.
@@ -95,7 +109,7 @@ def stages(inputs: Mapping[str, Sequence[str]], pairs: int, asked: int) -> list[
         asked: how many rows of the benchmark each model is asked.
     """
     files = {name: found for name in (*PARENTS, *_EVALUATION) if (found := _files(inputs.get(name)))}
-    account = {name: stage(name, paths, _EVALUATION.get(name, name)) for name, paths in files.items()}
+    account = {name: stage(name, paths) for name, paths in files.items()}
     given: dict[str, int | None] = {}
     for name in account:
         match name:
@@ -103,11 +117,15 @@ def stages(inputs: Mapping[str, Sequence[str]], pairs: int, asked: int) -> list[
                 given[name] = account["search"].results
             case "pairs":
                 given[name] = account["search"].passed * pairs
+            case "rescued":
+                given[name] = account["verified"].rejected
+            case "rated":
+                given[name] = sum(account[each].passed for each in ("verified", "rescued") if each in account)
             case "domains":
                 given[name] = asked
             case "retrieved":
                 # For every row of the benchmark: how many one from elsewhere has is not known here.
-                given[name] = account["merged"].passed if "merged" in account else None
+                given[name] = account["reviewed"].passed if "reviewed" in account else None
             case "answers":
                 given[name] = len(files["answers"]) * asked
             case "grades":

@@ -101,11 +101,13 @@ class Page:
 
 
 @contextmanager
-def browser(profile: Path) -> Iterator[Page]:
+def browser(profile: Path, *flags: str) -> Iterator[Page]:
     """An empty page of a new browser; `profile` is a folder for the browser's own files."""
     to_browser, from_browser = os.pipe(), os.pipe()
     # It reads commands from descriptor 3 and answers on 4.
-    command = shlex.join([CHROMIUM, *FLAGS, "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"])
+    command = shlex.join(
+        [CHROMIUM, *FLAGS, *flags, "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"]
+    )
     process = subprocess.Popen(
         ["/bin/bash", "-c", f"exec {command} 3<&{to_browser[0]} 4>&{from_browser[1]}"],
         pass_fds=(to_browser[0], from_browser[1]),

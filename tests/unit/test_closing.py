@@ -105,6 +105,49 @@ def test_rows_of_the_evaluation_that_have_no_grade_are_told(tmp_path):
     assert closing.summary(tmp_path, funnel(tmp_path, *rows)) == ["NOTE  grades: 3 of 4 rows: odd word"]
 
 
+DECISION = {
+    "role": "annotator",
+    "decision": "accept",
+    "evidence_urls": ["https://e/1", "https://e/2"],
+    "decided_at": "2026-11-30T10:00:00+00:00",
+}
+
+
+def test_how_far_people_have_come_is_told_once_there_are_decisions(tmp_path):
+    table, file = tmp_path / "reviewed.parquet", tmp_path / "pairs.parquet"
+    counts = {"a": ("accepted", 2), "b": ("", 0), "c": ("", 1), "d": ("", 2), "e": ("rejected", 3)}
+    rows = [
+        {"pair_id": pair, "decision": decision, "decisions": count, "supported": True, "status": "ok", "reason": ""}
+        for pair, (decision, count) in counts.items()
+    ]
+    tables.write(rows, "reviewed", table)
+    decided = [{"pair_id": pair, "annotator": name, **DECISION} for pair in ("a", "x", "y") for name in ("ann", "bob")]
+    tables.write(decided[:-1], "pair_decisions", file)
+    assert closing.summary(tmp_path, {table}) == []
+    assert closing.summary(tmp_path, set(), decisions=[str(file)]) == []
+    assert closing.summary(tmp_path, {table}, decisions=[str(file)]) == [
+        "NOTE  review: of 5 pairs 2 decided, 2 open, 1 disputed; "
+        "3 decisions are about pairs that are not there now: kept, not applied"
+    ]
+    tables.write(decided[:2], "pair_decisions", file)
+    assert closing.summary(tmp_path, {table}, decisions=[str(file)]) == [
+        "NOTE  review: of 5 pairs 2 decided, 2 open, 1 disputed"
+    ]
+
+
+def test_pairs_that_people_have_brought_back_are_counted_with_those_that_were_rated(tmp_path):
+    made = {
+        table(tmp_path, "rated/a/0-of-1.parquet", ("failed", "no grade for the answer of gpt")),
+        table(tmp_path, "rated_rescued.parquet", ("failed", "no grade for the answer of gpt"), stage="rated"),
+        table(tmp_path, "rescued.parquet", ("ok", ""), stage="verified"),
+    }
+    rules = {"rated": ["difficulty", "difficulty_rescued"]}
+    assert closing.summary(tmp_path, made, rules) == [
+        "FAILED  rated: 2 of 2 rows: no grade for the answer of gpt",
+        "Failed rows (rated) are tried again, and only they, with --forcerun difficulty difficulty_rescued",
+    ]
+
+
 SAME = "What was given up is asked again by the next run ({}): give the same command."
 FORCED = "are tried again, and only they, with --forcerun {}"
 ONLINE = (

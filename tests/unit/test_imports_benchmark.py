@@ -38,6 +38,7 @@ def test_a_row_with_everything(tmp_path):
     (row,) = rows = imported(tmp_path, given_row)
     assert {key: value for key, value in row.items() if value != []} == {
         **given_row,
+        "reviewed": "",
         "id": "7",
         "language": "ru",
         "difficulty": "hard",

@@ -150,21 +150,22 @@ def test_records_of_earlier_versions_are_counted_where_they_have_tokens():
 def inputs(tmp_path):
     """A table of each kind for a run of two dialogues: one lost at the queries, one with two pages and two pairs."""
 
-    def written(table, *rows):
-        path = tmp_path / f"{table}.parquet"
-        tables.write([{"reason": "", **row} for row in rows], table, path)
+    def written(name, *rows):
+        path = tmp_path / f"{name}.parquet"
+        tables.write([{"reason": "", **row} for row in rows], "verified" if name == "rescued" else name, path)
         return str(path)
 
     ok = {"status": "ok"}
     spent = {"usage": [{"model": "m", **dict.fromkeys(COUNTS, 0), "calls": 1, "input_tokens": 10, "output_tokens": 5}]}
     results = {"results": [{"rank": 1, "url": "a"}, {"rank": 2, "url": "b"}]}
-    passing = {name: [ok] for name in PARENTS}
+    passing = {name: [ok] for name in PARENTS if name != "rescued"}
     passing |= {
         "dialogues": [ok, ok, {"status": "rejected", "reason": "no user turn"}],
         "queries": [{**ok, **spent}, {"status": "failed", "reason": "truncated: the answer", **spent}],
         "search": [{**ok, **results}],
         "pages": [ok, {"status": "failed", "reason": "HTTP 500"}],
         "pairs": [ok, {"status": "rejected", "reason": "no usable reference"}],
+        "reviewed": [{**ok, "supported": True}],
         "answers": [ok],
         "grades": [ok],
     }
@@ -177,7 +178,7 @@ def test_a_sound_run_adds_up(inputs):
     given_rows = {account.name: expected for account, expected in found}
     assert (given_rows["dialogues"], given_rows["queries"], given_rows["pages"], given_rows["pairs"]) == (None, 2, 2, 2)
     lines = funnel(found, PRICES)
-    for name in (*PARENTS, "answers", "grades"):
+    for name in (*inputs, "answers", "grades"):
         own = [line for line in lines if line["stage"] == name]
         assert sum(line["rows_out"] for line in own) == own[0]["rows_in"]
     assert sum(line["usd"] for line in lines) == pytest.approx(2 * 20 / 1e6)
@@ -193,6 +194,74 @@ def test_a_row_that_is_missing_is_noticed(inputs):
     tables.write([], "verified", inputs["verified"])
     with pytest.raises(UserError, match="verified was given 1 rows and has 0"):
         check(stages(inputs, 2, 1))
+
+
+def accounts(inputs, folder, **rows):
+    """The stages of tables with these rows, each a status or (status, supported), laid over `inputs`."""
+    inputs = dict(inputs)
+    for name, entries in rows.items():
+        paths = [folder / f"{name}-{number}.parquet" for number in range(len(entries))]
+        for path, each in zip(paths, entries, strict=True):
+            told = [entry if isinstance(entry, tuple) else (entry,) for entry in each]
+            keys = ("status", "supported") if name == "reviewed" else ("status",)
+            found = [{"reason": "", **dict(zip(keys, entry, strict=True))} for entry in told]
+            tables.write(found, "verified" if name == "rescued" else name, path)
+        inputs[name] = list(map(str, paths))
+    return [each for each in stages(inputs, pairs=1, asked=1) if each[0].name in rows]
+
+
+def given_and_passed(found):
+    return {account.name: (expected, account.rows, account.passed) for account, expected in found}
+
+
+VERIFIED = ["ok", "ok", "ok", "rejected", "rejected", "rejected", "failed"]
+
+
+def test_without_decisions_pairs_that_are_not_supported_are_lost_at_verify_alone(inputs, tmp_path):
+    undecided = [("ok", True), ("ok", True), *[("rejected", False)] * 3]
+    found = accounts(
+        inputs,
+        tmp_path,
+        verified=[VERIFIED],
+        rated=[["ok"] * 3],
+        merged=[["ok", "ok", "rejected"]],
+        reviewed=[undecided],
+    )
+    check(found[1:])
+    assert given_and_passed(found) == {
+        "verified": (1, 7, 3),
+        "rated": (3, 3, 3),
+        "merged": (3, 3, 2),
+        "reviewed": (2, 2, 2),
+    }
+
+
+def test_pairs_that_people_bring_back_are_rated_beside_the_others(inputs, tmp_path):
+    # Of three two come back: one is kept, and one is merged into another pair. Of the others people reject one.
+    decided = [("ok", True), ("rejected", True), ("ok", False), ("rejected", False), ("rejected", False)]
+    tables_of = {
+        "verified": [VERIFIED],
+        "rescued": [["ok", "ok", "rejected"]],
+        "rated": [["ok", "ok", "ok"], ["ok", "ok"]],
+        "merged": [["ok", "ok", "ok", "rejected", "rejected"]],
+        "reviewed": [decided],
+    }
+    found = accounts(inputs, tmp_path, **tables_of)
+    check(found[1:])
+    assert given_and_passed(found) == {
+        "verified": (1, 7, 3),
+        "rescued": (3, 3, 2),
+        "rated": (5, 5, 5),
+        "merged": (5, 5, 3),
+        "reviewed": (3, 3, 2),
+    }
+    for name, lost, says in (
+        ("rescued", [["ok", "ok"]], "rescued was given 3 rows and has 2"),
+        ("rated", [["ok"] * 3], "rated was given 5 rows and has 3"),
+        ("reviewed", [decided[1:]], "reviewed was given 3 rows and has 2"),
+    ):
+        with pytest.raises(UserError, match=says):
+            check(accounts(inputs, tmp_path, **{**tables_of, name: lost})[1:])
 
 
 def evaluation(tmp_path, domains=1, answers=(2, 2), panel=(2, 2, 2, 2)):
@@ -269,5 +338,5 @@ def test_passages_for_the_benchmark_are_a_stage_that_has_to_add_up(inputs, tmp_p
 
 
 def test_a_stage_is_read_over_all_its_files(inputs):
-    account = stage("search", [inputs["search"], inputs["search"]], "search")
+    account = stage("search", [inputs["search"], inputs["search"]])
     assert (account.rows, account.results) == (2, 4)

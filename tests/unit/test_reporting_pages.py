@@ -10,8 +10,10 @@ from bs4 import BeautifulSoup
 import made_up
 from browser.chromium import CHROMIUM, dom, driven
 from browser.devtools import browser
-from devqa.reporting import pages
-from reported import HOSTILE, bench, hostile_pages, index, report
+from devqa.config.evaluation import DOMAIN_GROUPS
+from devqa.reporting import beside, pages, reviewing
+from people import pairs, reviewed
+from reported import HOSTILE, bench, hostile_pages, index, report, stage
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
 AXE = importlib.util.find_spec("axe_playwright_python")
@@ -32,9 +34,14 @@ def rich_pages():
     roles = [{"role": "judge", "model": "a", "family": "a", "same_model": True}]
     families = [{"model": "a", "family": "a", "roles": roles}]
     one = made_up.report(models[0], graded, families=families, note="A note.")
-    return pages.model_report(one), pages.index_page(
-        made_up.index(models, graded, {"a": 0.2, "b": 0.4, "c": 0.9}, families)
-    )
+    funnel = [stage("dialogues", "ok", "", 10, 9), stage("pairs", "ok", "", 27, 18)]
+    all_models = made_up.index(models, graded, {"a": 0.2, "b": 0.4, "c": 0.9}, families, funnel)
+    beside_it = {
+        "review": reviewing.review({"pairs": pairs()}, 2, "adjudicated", reviewed(60)),
+        "steps": beside.steps(funnel, [], []),
+        "knowledge": beside.knowledge(benchmark, DOMAIN_GROUPS),
+    }
+    return pages.model_report(one), pages.index_page(all_models | beside_it)
 
 
 @pytest.fixture(scope="module")

@@ -85,12 +85,13 @@ def test_the_asked_rows_have_their_domain_and_no_long_texts(tmp_path):
     tables.write(rows, "benchmark", tmp_path / "benchmark.parquet")
     domains = [{"id": "q00001", "domain": "web", "status": "ok", "reason": ""}]
     tables.write(domains, "domains", tmp_path / "domains.parquet")
-    got = reading.asked_rows(tmp_path / "benchmark.parquet", [], ["hard"])
+    got = reading.asked_rows(tmp_path / "benchmark.parquet", [], ["hard"], {})
     assert [(row["id"], row["domain"], row["references"]) for row in got] == [
         (row, "own", [{"url": "https://a", "title": "A"}]) for row in ("q00001", "q00002")
     ]
-    got = reading.asked_rows(tmp_path / "benchmark.parquet", tmp_path / "domains.parquet", ["hard"])
-    assert [row["domain"] for row in got] == ["web", None]
+    groups = {"semantic": ["web", "sql"]}
+    got = reading.asked_rows(tmp_path / "benchmark.parquet", tmp_path / "domains.parquet", ["hard"], groups)
+    assert [(row["domain"], row["knowledge"]) for row in got] == [("web", "semantic"), (None, None)]
 
 
 def test_the_funnel_is_read_as_it_was_written(tmp_path):

@@ -31,6 +31,11 @@ def rated(name, question=QUESTION, answer="1m", language="en"):
     }
 
 
+def fate(name, decision="", status="ok", **more):
+    """What people made of a pair."""
+    return {"pair_id": name, "decision": decision, "answer": None, "evidence_urls": [], "status": status, **more}
+
+
 def into(*rows, similarity=0.8):
     found = merged(rows, similarity)
     assert_sound(found, "merged")
@@ -126,7 +131,7 @@ def test_every_row_stays_and_merging_goes_to_kept_pairs_of_the_same_language(row
 def test_rows_of_the_benchmark_carry_their_provenance():
     models, prompts = [{"step": "check", "model": "m", "endpoint": "e"}], [{"step": "check", "sha256": "0"}]
     grades = {"a": [{"model": "gpt", "grade": "CORRECT"}], "b": []}
-    rows = benchmark([rated("a"), rated("b")], {"a": ["https://e/1"]}, grades, models, prompts)
+    rows = benchmark([rated("a"), rated("b")], {"a": ["https://e/1"]}, grades, [fate("b"), fate("a")], models, prompts)
     assert [(row["id"], row["evidence_urls"]) for row in rows] == [("a", ["https://e/1"]), ("b", [])]
     assert all(row["models"] == models and row["prompts"] == prompts for row in rows)
     assert [(row["filtered"], row["domain"]) for row in rows] == [(grades["a"], None), ([], None)]
@@ -140,11 +145,34 @@ def test_a_row_has_the_filter_models_grades_of_the_pair_that_is_kept():
             {"model": label, "grade": grade, "answer": "x", "outcome": "ok"} for label in ("gpt", "qwen")
         ]
     kept = [row for row in merged(tried, 0.8) if row["status"] == "ok"]
-    rows = benchmark(kept, {}, filter_grades(tried), [], [])
+    rows = benchmark(kept, {}, filter_grades(tried), [fate("a"), fate("c")], [], [])
     assert {row["id"]: row["filtered"] for row in rows} == {
         "a": [{"model": "gpt", "grade": "INCORRECT"}, {"model": "qwen", "grade": "INCORRECT"}],
         "c": [{"model": "gpt", "grade": None}, {"model": "qwen", "grade": None}],
     }
+
+
+def test_what_people_decide_changes_its_row_alone():
+    supports = [{"reference": 1, "span": "It is 1m.", "match": "exact"}]
+    kept = [{**rated(name), "supports": supports} for name in "abcd"]
+    found = ["https://e/1", "https://e/2"]
+    fates = [
+        fate("a", "accepted", evidence_urls=["https://p/1", "https://e/2"]),
+        fate("b", "corrected", answer="8m", evidence_urls=["https://p/1", "https://p/2"]),
+        fate("c", "rejected", "rejected"),
+        fate("d"),
+    ]
+    rows = {
+        row["id"]: row
+        for row in benchmark(kept, dict.fromkeys("abcd", found), dict.fromkeys("abcd", []), fates, [], [])
+    }
+    told = {name: (row["reviewed"], row["answer"], row["supports"], row["evidence_urls"]) for name, row in rows.items()}
+    assert told == {
+        "a": ("accepted", "1m", supports, ["https://p/1", "https://e/2", "https://e/1"]),
+        "b": ("corrected", "8m", [], ["https://p/1", "https://p/2", *found]),
+        "d": ("", "1m", supports, found),
+    }
+    pa.Table.from_pylist(list(rows.values()), schema=SCHEMAS["benchmark"])
 
 
 def test_an_address_that_several_cited_passages_share_stands_once():

@@ -62,7 +62,7 @@ def test_every_cited_page_has_a_row_with_what_was_kept_and_who_cites_it():
     }
     assert [(each["url"], each["status"], each["reason"]) for each in found[1:]] == [
         (urls[1], "rejected", "HTTP 404"),
-        (urls[2], "failed", "the page is no longer in the cache"),
+        (urls[2], "failed", "the page is not in the cache"),
     ]
     assert [(each["referenced_by"], each["evidence_of"]) for each in found[1:]] == [([], ["2"]), (["1"], [])]
     assert sorted(kept.asked) == urls

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 SCRIPTS, PROMPTS = ROOT / "scripts", ROOT / "prompts"
 MODULES = sorted(path.relative_to(SCRIPTS).as_posix() for path in SCRIPTS.rglob("*.py"))
-DATA = sorted(path.relative_to(SCRIPTS).as_posix() for path in SCRIPTS.rglob("templates/*") if path.is_file())
+DATA = sorted(path.relative_to(SCRIPTS).as_posix() for path in SCRIPTS.rglob("reporting/templates/*"))
 TEMPLATES = sorted(path.relative_to(PROMPTS).as_posix() for path in PROMPTS.rglob("*") if path.is_file())
 JUDGING = {"judge", "panel", "judge_rag_said_judge", "judge_rag_said_second", "judge_plain_published_second"}
 # Prompt → rules that render it. The benchmark says of its rows which prompts made them.
@@ -37,6 +37,9 @@ RENDERING = {
     "answer/confidence": {"answer"},
     "answer/agentic": {"answer"},
     "domains": {"domains"},
+    "study/filter": {"study_filter"},
+    "study/tasks": {"study_classify"},
+    "study/suitability": {"study_classify"},
 }
 # Scripts whose rules are not called after them, and those whose rule has no jobs here.
 RULES = {
@@ -74,9 +77,14 @@ def project(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def planned(project) -> dict[str, Plan]:
     """The plan of the project as it is (""), and those after a comment in each of the `EDITED` files."""
-    config = everything(project)
+    config = everything(project) | {"study": studying()}
     edits = [(config, {file: _commented(project / file)}) for file in EDITED]
     return dict(zip(["", *EDITED], plans(project, [(config, {}), *edits]), strict=True))
+
+
+def studying() -> dict[str, Any]:
+    model = {"model": "worker"}
+    return {"sources": {"raw": {"path": "mine"}}, "shards": 2, "filter": model, "tasks": model, "suitability": model}
 
 
 def _commented(path: Path) -> str:
@@ -136,7 +144,7 @@ def test_an_edited_module_changes_exactly_the_rules_whose_script_imports_it(modu
 
 @pytest.mark.parametrize("file", DATA)
 def test_an_edited_template_of_the_reports_changes_the_pages_that_are_made_of_it(file, planned):
-    assert jobs_with(planned, lambda recipe: file in recipe["code"]) == {"report": 6, "index": 1}
+    assert jobs_with(planned, lambda recipe: file in recipe["code"]) == {"report": 6, "index": 1, "study_report": 1}
 
 
 def jobs_with(planned: dict[str, Plan], holds: Callable[[dict[str, Any]], bool]) -> Counter[str]:

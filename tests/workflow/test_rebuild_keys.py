@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from devqa import tables
 from devqa.config.models import Sampling
 from devqa.config.root import Config
 from everything import everything, laid
@@ -34,9 +35,9 @@ SAYING = {"benchmark", "report", "index"}
 FIGURES = {"score", "report", "compare"}
 PUBLISHED = {"import_plain_published"}
 SHARDED = {"queries", "search", "fetch", "clean", "condense", "generate", "check", "evidence", "verify", "difficulty"}
-COLLECTING = {"benchmark", "review", "funnel"}
+COLLECTING = {"merge", "benchmark", "review", "funnel"}
 # What reads the answers and grades of all models, and of one.
-OF_ALL = {"compare", "funnel", "index"}
+OF_ALL = {"compare", "review_grades", "funnel", "index"}
 OF_ONE = {"score", "report", *OF_ALL}
 
 # A search engine of the network, and a benchmark from elsewhere, in place of what is there.
@@ -169,10 +170,7 @@ CHANGING: dict[str, Row] = {
     "steps.verify.passage_tokens": (step("verify", "passage_tokens", 77), {"evidence"}),
     "steps.difficulty.models": (step("difficulty", "models", ["weak"]), {"difficulty", *SAYING, "compare"}),
     "steps.difficulty.judge": (step("difficulty", "judge", "worker"), {"difficulty", "benchmark"}),
-    "steps.benchmark.duplicate_similarity": (
-        {"steps": {"benchmark": {"duplicate_similarity": 0.9}}},
-        {"benchmark"},
-    ),
+    "steps.benchmark.duplicate_similarity": ({"steps": {"benchmark": {"duplicate_similarity": 0.9}}}, {"merge"}),
     "evaluation.models": (
         {"evaluation": {"models": ["weak", "strong", "served"], "model_settings": {"embedded": None}}},
         OF_ALL,
@@ -185,7 +183,7 @@ CHANGING: dict[str, Row] = {
     "evaluation.repeats": (evaluation("repeats", 2), {"answer", "judge", "panel", *OF_ONE}),
     "evaluation.difficulties": (
         evaluation("difficulties", ["hard"]),
-        {"answer", "domains", "import_plain_published", "import_rag_said", *OF_ONE},
+        {"answer", "domains", "import_plain_published", "import_rag_said", *OF_ONE} - {"review_grades"},
     ),
     "evaluation.rag.pages": (evaluation("rag", {"pages": 2}), {"retrieve"}),
     "evaluation.rag.passages": (evaluation("rag", {"passages": 3}), {"retrieve"}),
@@ -205,6 +203,10 @@ CHANGING: dict[str, Row] = {
     "evaluation.verdict": (evaluation("verdict", "majority"), FIGURES),
     "evaluation.domains.model": (evaluation("domains", {"model": "judge"}), {"domains"}),
     "evaluation.domains.names": (evaluation("domains", {"names": {"tools": "editors"}}), {"domains"}),
+    "evaluation.domains.groups": (
+        evaluation("domains", {"groups": {"semantic": ["web"]}}),
+        {"score", "report", "index"},
+    ),
     "evaluation.imports.*.model": (
         graded("model", "printed"),
         {"import_plain_printed", "judge_plain_printed_second", *OF_ONE},
@@ -242,10 +244,18 @@ CHANGING: dict[str, Row] = {
     "evaluation.code_generation.model_column": (evaluation("code_generation", {"model_column": "name"}), {"compare"}),
     "evaluation.code_generation.score_column": (evaluation("code_generation", {"score_column": "score"}), {"compare"}),
 }
+CHANGING |= {f"review.{key}": ({"review": {key: 3}}, {"review_grades"}) for key in ("grades", "seed")}
 CHANGING_ONLINE: dict[str, Row] = {
     "search.url": ({"search": {"url": "http://127.0.0.1:9"}}, FINDING),
     "search.engine_id": ({"search": {"engine_id": "two"}}, FINDING),
     "search.price_per_request": ({"search": {"price_per_request": 0.3}}, {"funnel"}),
+}
+# Where people have decided about pairs.
+CHANGING_REVIEWED: dict[str, Row] = {
+    "review.folder": ({"review": {"folder": "other"}}, {"merge", "benchmark", "funnel", "index"}),
+    "review.required": ({"review": {"required": True}}, {"benchmark"}),
+    "review.annotators": ({"review": {"annotators": 1}}, {"rescued", "benchmark", "index"}),
+    "review.rejection": ({"review": {"rejection": "final"}}, {"rescued", "benchmark", "index"}),
 }
 CHANGING_ELSEWHERE: dict[str, Row] = {
     "evaluation.benchmark.path": (evaluation("benchmark", {"path": "said.csv"}), {"import_benchmark"}),
@@ -278,6 +288,7 @@ BASES: dict[str, tuple[dict[str, Any], dict[str, dict[str, Any]], dict[str, Row]
     "as it is": ({}, NOTHING, CHANGING),
     "online": (ONLINE, NOTHING_ONLINE, CHANGING_ONLINE),
     "elsewhere": (ELSEWHERE, {}, CHANGING_ELSEWHERE),
+    "reviewed": ({}, {}, CHANGING_REVIEWED),
 }
 ROWS = [(base, key) for base, (_, _, rows) in BASES.items() for key in rows]
 
@@ -290,6 +301,8 @@ def planned(tmp_path_factory) -> dict[tuple[str, str], Plan]:
         folder = copy_of_the_project(tmp_path_factory.mktemp("keys") / "project")
         write_dialogues(folder / "mine/dialogues.jsonl", range(2))
         config = laid(everything(folder), more)
+        if base == "reviewed":
+            tables.write([], "pair_decisions", folder / "review/pairs.parquet")
         quiet = config
         for over in nothing.values():
             assert laid(quiet, over) != quiet
@@ -317,9 +330,13 @@ def _sections(annotation: Any, dots: str = "") -> Iterator[tuple[type[BaseModel]
         yield from _sections(part, "*." if typing.get_origin(annotation) in (dict, list) else dots)
 
 
+# Those of the study are classified in test_study_keys.py.
+KEYS = sorted(key for key in keys(Config) if not key.startswith("study."))
+
+
 def test_every_key_of_the_configuration_is_classified():
     classified = [key for _, nothing, rows in BASES.values() for key in (*nothing, *rows)]
-    assert sorted(classified) == sorted(keys(Config)), "a new key: say above what runs when it changes"
+    assert sorted(classified) == KEYS, "a new key: say above what runs when it changes"
 
 
 def test_every_sampling_value_is_classified():
@@ -341,7 +358,20 @@ def test_an_edited_key_changes_exactly_the_rules_that_depend_on_it(base, key, pl
 @pytest.mark.slow
 def test_what_stands_behind_a_changed_rule_runs_too_and_nothing_else(planned):
     sharded = {"generate", "check", "evidence", "verify", "difficulty"}
-    behind = {"review", "benchmark", "sources", "retrieve", "domains", "answer", "judge", "panel", "score", "report"}
+    behind = {
+        "review",
+        "merge",
+        "benchmark",
+        "sources",
+        "retrieve",
+        "domains",
+        "answer",
+        "judge",
+        "panel",
+        "score",
+        "report",
+        "review_grades",
+    }
     imported = {"import_plain_published", "import_rag_said", *JUDGING} - {"difficulty"}
     runs = planned["as it is", "steps.generate.reference_tokens"].runs
     assert set(runs) == {*sharded, *behind, *imported, "compare", "funnel", "index"}
@@ -350,6 +380,13 @@ def test_what_stands_behind_a_changed_rule_runs_too_and_nothing_else(planned):
     assert planned["as it is", "models.*.note"].runs == {"report": 1, "index": 1}
     assert planned["as it is", "search.results"].runs["search"] == 3
     assert "corpus" not in planned["as it is", "search.results"].runs
+
+
+@pytest.mark.slow
+def test_pairs_that_people_bring_back_are_rated_as_all_others(planned):
+    recipes = planned["reviewed", ""].recipes
+    assert recipes["difficulty_rescued"] == recipes["difficulty"][:1]
+    assert "difficulty_rescued" not in planned["as it is", ""].recipes
 
 
 def cells(heading: str) -> list[list[str]]:
@@ -373,6 +410,6 @@ def test_the_documentation_says_of_each_key_what_is_tested():
             assert (key, said) == (key, kinds)
     text = (ROOT / "docs/rebuilds.md").read_text(encoding="utf-8")
     nothing = quoted(re.search(r"\*\*None of these makes anything run:\*\*(.*?)\n\n", text, re.DOTALL)[1])
-    for key in keys(Config):
+    for key in KEYS:
         silent = any(key in each for _, each, _ in BASES.values())
         assert (key, any(fnmatch(key, name) for name in nothing)) == (key, silent)

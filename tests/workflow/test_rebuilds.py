@@ -23,8 +23,9 @@ from workflow.test_rebuild_keys import cells
 
 # The steps of a shard, in the order in which data flows, and the jobs of one evaluated model behind them.
 STEPS = ("queries", "search", "fetch", "clean", "condense", "generate", "check", "evidence", "verify", "difficulty")
-MODEL = {"answer": 1, "judge": 1, "score": 1, "report": 1, "compare": 1, "funnel": 1, "index": 1}
-COLLECTED = {"benchmark": 1, "sources": 1, **MODEL}
+OF_ALL = {"compare": 1, "review_grades": 1, "funnel": 1, "index": 1}
+MODEL = {"answer": 1, "judge": 1, "score": 1, "report": 1, **OF_ALL}
+COLLECTED = {"merge": 1, "benchmark": 1, "sources": 1, **MODEL}
 DIALOGUES, ROWS = 12, 36
 DIALOGUES_FILE = "mine/dialogues.jsonl"
 LONG_AGO = 1_000_000_000
@@ -33,7 +34,7 @@ LONG_AGO = 1_000_000_000
 def from_step(step: str, jobs: int = 1, **others: int) -> dict[str, int]:
     """The jobs of a step and of all behind it, each with `jobs` shards."""
     behind = dict.fromkeys(STEPS[STEPS.index(step) :], jobs)
-    return behind | ({} if step == "difficulty" else {"review": 1}) | COLLECTED | others
+    return behind | {"review": 1} | COLLECTED | others
 
 
 def about(dialogues: int) -> dict[str, int]:
@@ -121,7 +122,7 @@ CHAINS = {
         Row(
             "a model removed",
             lambda project: project.config["evaluation"]["models"].remove("new"),
-            {"compare": 1, "funnel": 1, "index": 1},
+            OF_ALL,
             same=True,
         ),
         Row(
@@ -278,7 +279,7 @@ def test_an_edited_prompt_reruns_its_step_and_what_follows(project):
     run = project.run()
     assert run.code == 0, run.output
     twice = ("verify", "difficulty", "answer", "judge", "score", "report")
-    once = ("review", "benchmark", "sources", "compare", "funnel", "index")
+    once = ("review", "merge", "benchmark", "sources", *OF_ALL)
     assert run.rules == Counter({**dict.fromkeys(twice, 2), **dict.fromkeys(once, 1)})
     # Every pair is asked about anew; the answers come out the same, so nobody compares, answers or judges again.
     assert project.asked() == {"verify": 90}
@@ -289,7 +290,7 @@ def test_a_new_model_is_the_only_one_that_is_asked(project):
     project.config["evaluation"]["models"].append("new")
     run = project.run()
     assert run.code == 0, run.output
-    assert run.rules == {"answer": 1, "judge": 1, "score": 1, "compare": 1, "report": 1, "index": 1, "funnel": 1}
+    assert run.rules == MODEL
     # Two samples of each answer; they are the same here, so the judge sees each once.
     assert project.asked() == {"answer": 180, "judge": 90}
     assert {body["model"] for body in project.endpoint.requests} <= {"new", "judge"}

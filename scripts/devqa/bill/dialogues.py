@@ -89,7 +89,7 @@ def _compared(files: Iterable[str], source: str) -> Dialogues:
 
 
 def _counted(files: Sequence[str], source: str) -> Dialogues:
-    count = sum(map(_records, files))
+    count = sum(map(records, files))
     before = len(dict(_contents(_earlier(source))))
     return Dialogues(count, max(0, count - before), count, False)
 
@@ -107,8 +107,12 @@ def _contents(files: Iterable[str | Path]) -> Iterator[tuple[str, int]]:
                 yield row["dialogue_id"], hash(orjson.dumps(row))
 
 
-def _records(file: str) -> int:
-    """The number of records in a file of dialogues."""
+def records(file: str) -> int:
+    """The number of records in a file of dialogues.
+
+    Raises:
+        UserError: it can't be read.
+    """
     try:
         if file.lower().endswith(".parquet"):
             return pq.read_metadata(file).num_rows

@@ -7,6 +7,7 @@ from devqa.bill.dialogues import Dialogues
 from devqa.bill.estimate import Cost, total
 from devqa.bill.flow import RULES, SEARCHING, Basis
 from devqa.bill.searches import paid
+from devqa.bill.study import ROLES
 
 # Heading and width of each column; the first two are aligned to the left.
 _COLUMNS = (
@@ -122,6 +123,7 @@ def _notes(costs: Sequence[Cost], dialogues: Dialogues, config: Mapping[str, Any
         yield "The low end has only what is certain to be sent."
     if not dialogues.read:
         yield "The dialogues are too many to be read for a bill: their number is that of the records."
+    yield from _study(costs)
     yield from _models(costs, config)
     if sent and (budget := config["budget_usd"]):
         yield _budget(budget, total(costs))
@@ -129,6 +131,17 @@ def _notes(costs: Sequence[Cost], dialogues: Dialogues, config: Mapping[str, Any
     steps = {cost.step.split()[0] for cost in costs}
     if resting := [rule for rule in _configured(config) if rule not in steps]:
         yield f"Nothing to ask at: {', '.join(resting)}."
+
+
+def _study(costs: Sequence[Cost]) -> Iterator[str]:
+    bases = {basis for cost in costs if cost.step in ROLES for basis in cost.bases}
+    if bases:
+        yield "Lines of the study (study_…) are asked by `snakemake study`, the others by `snakemake`."
+    if "paper" in bases:
+        yield (
+            "Where tables of the study are not there yet, it is reckoned from the number of raw records: "
+            "`snakemake study --until study_unique` asks nothing, and makes the filter's line exact."
+        )
 
 
 def _configured(config: Mapping[str, Any]) -> list[str]:
@@ -142,7 +155,8 @@ def _configured(config: Mapping[str, Any]) -> list[str]:
         **dict.fromkeys(SEARCHING, paid(config)),
         "retrieve": paid(config) and "rag" in _settings(evaluation),
     }
-    return [rule for rule in rules if wanted.get(rule, True)]
+    studying = ROLES if config.get("study") else ()
+    return [*studying, *(rule for rule in rules if wanted.get(rule, True))]
 
 
 def _settings(evaluation: Mapping[str, Any]) -> set[str]:

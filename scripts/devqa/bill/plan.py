@@ -9,7 +9,7 @@ import ast
 import json
 import logging
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 Basis = Literal["exact", "present", "missing"]
 Files = str | list[str]
-# The scripts that read tables from elsewhere, which like the dialogues can be read for the bill (`bill.benchmark`).
-IMPORTING = ("import_benchmark", "import_answers")
+# The scripts that read tables from elsewhere or people's decisions, which like the dialogues can be read for the bill
+# (`bill.benchmark`).
+IMPORTING = ("import_benchmark", "import_answers", "rescued")
 
 
 @dataclass(frozen=True)
@@ -114,18 +115,19 @@ def basis(pending: Iterable[str]) -> Basis:
     return "present" if there else "exact"
 
 
-def planned(snakefile: Path, config: Mapping[str, Any]) -> list[Planned]:
+def planned(snakefile: Path, config: Mapping[str, Any], targets: Collection[str] = ()) -> list[Planned]:
     """The jobs that ask, search or read tables from elsewhere, in the order in which data flows, run or not.
 
     Args:
         snakefile: the workflow's; the profile beside it says when a job runs again. Results are those in the
             current folder.
         config: the validated configuration, as scripts get it.
+        targets: the rules that are to be made; without them, the default one.
 
     Raises:
         UserError: the workflow can't be planned, such as with an input that no rule makes.
     """
-    with _dag(snakefile, config) as dag:
+    with _dag(snakefile, config, targets) as dag:
         return _all_planned(dag, _in_order(dag))
 
 
@@ -154,8 +156,8 @@ def _all_planned(dag: "DAG", jobs: Iterable["Job"]) -> list[Planned]:
 
 
 @contextmanager
-def _dag(snakefile: Path, config: Mapping[str, Any]) -> Iterator["DAG"]:
-    """The graph of all jobs of the default target, as a dry-run has it."""
+def _dag(snakefile: Path, config: Mapping[str, Any], targets: Collection[str] = ()) -> Iterator["DAG"]:
+    """The graph of all jobs of the targets, or of the default one, as a dry-run has it."""
     from snakemake.api import SnakemakeApi
     from snakemake.exceptions import RuleException, WorkflowError
     from snakemake.settings.enums import Quietness
@@ -173,14 +175,14 @@ def _dag(snakefile: Path, config: Mapping[str, Any]) -> Iterator["DAG"]:
         settings = ConfigSettings(configfiles=[file], replace_workflow_config=True)
         try:
             workflow = api.workflow(ResourceSettings(cores=1), settings, snakefile=snakefile)
-            run = workflow.dag(_dag_settings(snakefile.parent / "profiles/default/config.yaml"))
+            run = workflow.dag(_dag_settings(snakefile.parent / "profiles/default/config.yaml", targets))
             run.execute_workflow(executor="dryrun", execution_settings=ExecutionSettings(lock=False))
         except (RuleException, WorkflowError) as error:
             raise UserError(f"the workflow can't be planned: {error}") from error
         yield run.workflow_api._workflow.dag
 
 
-def _dag_settings(profile: Path) -> Any:
+def _dag_settings(profile: Path, targets: Collection[str]) -> Any:
     """When a job runs again, as the default profile says.
 
     But for the software: a script does not know how it is deployed in this run (`--sdm`), and it changes no request.
@@ -190,6 +192,7 @@ def _dag_settings(profile: Path) -> Any:
 
     said = yaml.safe_load(profile.read_text(encoding="utf-8"))
     return DAGSettings(
+        targets=frozenset(targets),
         rerun_triggers=RerunTrigger.parse_choices_set(said["rerun-triggers"]) - {RerunTrigger.SOFTWARE_ENV},
         max_checksum_file_size=said["max-checksum-file-size"],
         force_incomplete=said["rerun-incomplete"],

@@ -133,7 +133,7 @@ def _accounts(folder: Path) -> dict[str, Stage]:
     """The account of each shard of a table, but for what an earlier version wrote."""
     table = folder.name
     files = of_this_version(sorted(folder.glob("*/*.parquet")), table)
-    return {str(file.relative_to(folder)): stage(table, [file], table) for file in files}
+    return {str(file.relative_to(folder)): stage(table, [file]) for file in files}
 
 
 def of_this_version(files: Iterable[Path], table: str) -> list[Path]:

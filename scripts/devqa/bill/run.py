@@ -19,6 +19,7 @@ from devqa.bill.plan import Planned, planned
 from devqa.bill.rates import rates
 from devqa.bill.sizes import size
 from devqa.bill.spent import Earlier, earlier
+from devqa.bill.study import study_lines
 from devqa.llm.cache import responses
 from devqa.llm.pricing import effective_price
 
@@ -33,7 +34,9 @@ def bill(snakefile: Path, config: Mapping[str, Any], workers: int) -> str:
     Raises:
         UserError: a source, a table that is up to date, a prompt or the cache can't be read.
     """
-    return page(*counted(planned(snakefile, config), snakefile.parent / "prompts", config, workers), config)
+    targets = ("all", "study") if config["study"] else ()
+    jobs = planned(snakefile, config, targets)
+    return page(*counted(jobs, snakefile.parent / "prompts", config, workers), config)
 
 
 def counted(
@@ -54,7 +57,8 @@ def counted(
     if not read:
         return [], dialogues
     kept = earlier(responses(config["cache_dir"]))
-    lines = flow(read, dialogues, rates(Path("results"), config), kept, config, rows)
+    lines = study_lines(read, kept, config)
+    lines += flow(read, dialogues, rates(Path("results"), config), kept, config, rows)
     return _costs(lines, kept, config, prompts), dialogues
 
 

@@ -26,7 +26,11 @@ _ANSWERS = {
     "agentic": 200,
     "judge": 5,
     "domains": 20,
+    "study_filter": 25,
+    "study_tasks": 30,
+    "study_suitability": 80,
 }
+_STUDYING = ("study_filter", "study_tasks", "study_suitability")
 # Of the longest answer that is allowed, what a model takes that thinks before it answers.
 _THINKING = 0.5
 
@@ -54,9 +58,9 @@ def size(role: str, asked: Mapping[str, Any], recipe: str, config: Mapping[str, 
     texts = [
         sum(estimate((prompts / file).read_text(encoding="utf-8")) for file in files)
         for name, files in content["prompts"].items()
-        if name.split("/")[0] == role or name == f"answer/{role}"
+        if name.split("/")[0] == role or name in (f"answer/{role}", role.replace("_", "/"))
     ]
-    structured = role in ("queries", "generate", "check", "verify", "domains")
+    structured = role in ("queries", "generate", "check", "verify", "domains", *_STUDYING)
     limit = asked["sampling"].get("max_tokens", asked["context"])
     given, most = _given(role, content["options"], config, asked["context"] - limit)
     return Size(
@@ -96,6 +100,9 @@ def _given(role: str, options: Mapping[str, Any], config: Mapping[str, Any], roo
         case "domains":
             names = sum(estimate(text) for pair in options["names"].items() for text in pair)
             return names + _PAIR, names + _PAIR_MOST
+        case "study_filter" | "study_tasks" | "study_suitability":
+            names = sum(estimate(text) for pair in options.get("categories", {}).items() for text in pair)
+            return names + options["text_tokens"] * 0.5, names + options["text_tokens"]
         case "judge":
             return 2 * _PAIR + _ANSWERS["answer"], _PAIR_MOST + _longest_answer(config)
         case _:

@@ -1,6 +1,6 @@
 """Which models are graded on which benchmark, in which settings, and by whom (SimpleDevQA, sections 6 and 7)."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -34,11 +34,46 @@ class Agentic(Section):
     calls: int = Field(4, ge=1, le=20)
 
 
-class Domains(Step):
-    """Which knowledge domain a question belongs to: one of `names` (name → what belongs there), as a model sees it."""
+# Table 3, with the kind of knowledge that each belongs to there.
+DOMAINS = {
+    "APIs & Frameworks": "what functions, classes, options and components of libraries, frameworks and tools do",
+    "Programming language syntax": "keywords, operators, types, literals and other rules of a programming language",
+    "Algorithms & Data structures": "how an algorithm or a data structure works, complexity, numerics",
+    "Software Development & Engineering": "version control, builds, tests, deployment, processes, security",
+    "Database Management & SQL": "SQL and other query languages, schemas, indexes, transactions, administration",
+    "Computer organization & Architecture": "hardware, memory, processes, operating systems, networks, protocols",
+    "System design": "the parts of large systems and how they work together: caches, queues, scaling, patterns",
+    "Object-oriented programming": "classes, inheritance, polymorphism and encapsulation as concepts",
+    "Compiler design": "lexing, parsing, intermediate code, optimisation, linking",
+}
+DOMAIN_GROUPS = {"syntactic": list(DOMAINS)[:2], "semantic": list(DOMAINS)[2:]}
 
-    names: dict[str, str] = Field(min_length=2)
+
+class Domains(Step):
+    """Which knowledge domain a question belongs to: one of `names` (name → what belongs there), as a model sees it.
+
+    Reports also give the figures of `groups` of them (group → names). Without `names` both are those of the paper's
+    Table 3; names of one's own have the groups that are given.
+    """
+
+    names: dict[str, str] = Field(DOMAINS, min_length=2)
+    groups: dict[str, list[str]] = {}
     sampling: Sampling = Sampling(temperature=0.0, max_tokens=200)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _groups_of_the_paper(cls, given: Any) -> Any:
+        own = not isinstance(given, dict) or {"names", "groups"} & given.keys()
+        return given if own else {**given, "groups": DOMAIN_GROUPS}
+
+    @model_validator(mode="after")
+    def _groups_hold_names(self):
+        grouped = [name for names in self.groups.values() for name in names]
+        if unknown := [name for name in grouped if name not in self.names]:
+            raise ValueError(f"groups: '{unknown[0]}' is not one of names")
+        if twice := [name for name in self.names if grouped.count(name) > 1]:
+            raise ValueError(f"groups: '{twice[0]}' stands there more than once")
+        return self
 
 
 class Evaluation(Sampled):

@@ -13,8 +13,10 @@ from pydantic import BaseModel, Field, ValidationError
 from devqa.config.base import Name, Section
 from devqa.config.evaluation import Evaluation
 from devqa.config.models import Model
+from devqa.config.review import Review
 from devqa.config.sources import Clean, Fetch, Ingest, Search, Source
 from devqa.config.steps import Steps
+from devqa.config.study import Study
 from devqa.errors import UserError
 from devqa.imports.files import table_files
 from devqa.ingest.sources import source_files
@@ -34,6 +36,8 @@ class Config(Section):
     offline: bool = False
     steps: Steps
     evaluation: Evaluation
+    review: Review = Review()
+    study: Study | None = None
     cache_dir: str = Field(".cache/devqa", min_length=1)
     cache_archive: str = "devqa-cache.zip"
     budget_usd: float | None = Field(None, gt=0, allow_inf_nan=False)
@@ -79,6 +83,9 @@ class Config(Section):
             yield f"evaluation.panel.{number}", label
         if self.evaluation.domains:
             yield "evaluation.domains.model", self.evaluation.domains.model
+        if self.study:
+            for name in ("filter", "tasks", "suitability"):
+                yield f"study.{name}.model", getattr(self.study, name).model
 
     def _named_by_steps(self) -> Iterator[tuple[str, str]]:
         for name in ("queries", "condense", "generate", "check", "verify"):
@@ -217,6 +224,8 @@ def _missing_files(config: Config) -> Iterator[str]:
     for name, section in (("human_grades", evaluation.human_grades), ("code_generation", evaluation.code_generation)):
         if section:
             yield from _listing(f"evaluation.{name}.path", table_files, section.path)
+    for name, source in config.study.sources.items() if config.study else ():
+        yield from _listing(f"study.sources.{name}.path", source_files, source.path)
     if config.searches() and config.search.engine == "local":
         yield from _listing("search.corpus", corpus_files, config.search.corpus)
     for label in config.used_models().keys() & config.models.keys():

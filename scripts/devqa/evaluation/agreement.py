@@ -16,7 +16,7 @@ class Agreement:
     """A judge against people on the rows that both graded.
 
     `rows` are those rows; `ungraded` those that a person graded and the judge did not (they count in nothing else).
-    `confusion[i][j]`: rows that people gave GRADES[i] and the judge GRADES[j].
+    `confusion[i][j]`: rows that people gave GRADES[i] (or the i-th of other labels) and the judge GRADES[j].
     """
 
     rows: int
@@ -35,19 +35,25 @@ class Alpha:
 
 
 def against_people(
-    people: np.ndarray, judge: np.ndarray, clusters: np.ndarray, draws: int = DRAWS, seed: int = SEED
+    people: np.ndarray,
+    judge: np.ndarray,
+    clusters: np.ndarray,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    kinds: int = _KINDS,
 ) -> Agreement:
     """How far the judge's grades are those of people: accuracy and Cohen's kappa with 95 % intervals.
 
     Args:
         people, judge: (rows,) grades as `statistics.encode` gives them; a negative code is no grade.
         clusters: (rows,): the number of each row's dialogue.
+        kinds: how many labels there are, where codes are not those of grades.
 
     Kappa is undefined (None) where both gave one and the same grade throughout. Where they agree throughout, the
     lower limits come from the exact limit of a rate that was never seen in so many clusters.
     """
     both = (people >= 0) & (judge >= 0)
-    sums = confusions(people[both], judge[both], clusters[both])[:, None]
+    sums = confusions(people[both], judge[both], clusters[both], kinds)[:, None]
     bearing = np.array([[len(sums)]])
     accuracy = at_the_edges(intervals(sums, accuracies, bearing, draws, seed), bearing)
     table = sums.sum(axis=(0, 1))
@@ -60,42 +66,45 @@ def against_people(
     )
 
 
-def confusions(people: np.ndarray, judge: np.ndarray, clusters: np.ndarray) -> np.ndarray:
-    """Counts (clusters, 3, 3) of grades (people's, judge's) by cluster; every row must have both."""
+def confusions(people: np.ndarray, judge: np.ndarray, clusters: np.ndarray, kinds: int = _KINDS) -> np.ndarray:
+    """Counts (clusters, kinds, kinds) of grades (people's, judge's) by cluster; every row must have both."""
     names, numbers = np.unique(clusters, return_inverse=True)
-    shape = (len(names), _KINDS, _KINDS)
+    shape = (len(names), kinds, kinds)
     place = np.ravel_multi_index((numbers, people, judge), shape)
     return np.bincount(place, minlength=np.prod(shape, dtype=int)).reshape(shape)
 
 
 def accuracies(tables: np.ndarray) -> np.ndarray:
-    """The share on the diagonal (..., 1) of tables (..., 3, 3); NaN for an empty table."""
+    """The share on the diagonal (..., 1) of tables (..., kinds, kinds); NaN for an empty table."""
     return over(np.trace(tables, axis1=-2, axis2=-1), tables.sum(axis=(-2, -1)))[..., None]
 
 
 def kappas(tables: np.ndarray) -> np.ndarray:
-    """Cohen's kappa (..., 1) of tables (..., 3, 3): (accuracy - chance) / (1 - chance); NaN where chance is 1."""
+    """Cohen's kappa (..., 1) of tables (..., kinds, kinds): (accuracy - chance) / (1 - chance); NaN for 0/0."""
     chance = _chance(tables)
     return over(accuracies(tables)[..., 0] - chance, 1 - chance)[..., None]
 
 
-def krippendorff_alpha(grades: np.ndarray, clusters: np.ndarray, draws: int = DRAWS, seed: int = SEED) -> Alpha:
+def krippendorff_alpha(
+    grades: np.ndarray, clusters: np.ndarray, draws: int = DRAWS, seed: int = SEED, kinds: int = _KINDS
+) -> Alpha:
     """Agreement of several judges: Krippendorff's alpha for nominal data with a 95 % interval.
 
     Args:
         grades: (judges, rows) codes; a negative code is no grade.
         clusters: (rows,): the number of each row's dialogue.
+        kinds: how many labels there are, where codes are not those of grades.
 
     Source: Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), form C, with missing values.
     """
-    given = np.stack([(grades == code).sum(axis=0) for code in range(_KINDS)], axis=-1)  # (rows, 3)
+    given = np.stack([(grades == code).sum(axis=0) for code in range(kinds)], axis=-1)  # (rows, kinds)
     judges = given.sum(axis=-1)
     paired = judges >= 2
     given, judges = given[paired], judges[paired]
     # Of each row: the ordered pairs of judges that disagree, weighted so that every grade counts once; the grades.
     disagreement = (judges**2 - (given**2).sum(axis=-1)) / np.maximum(judges - 1, 1)
     names, numbers = np.unique(clusters[paired], return_inverse=True)
-    sums = np.zeros((len(names), 1, 1 + _KINDS))
+    sums = np.zeros((len(names), 1, 1 + kinds))
     np.add.at(sums[:, 0], numbers, np.column_stack([disagreement, given]))
     found = intervals(sums, alphas, draws=draws, seed=seed).estimate(0, 0)
     chance = 1 - float(_expected(sums.sum(axis=(0, 1))))
@@ -103,7 +112,7 @@ def krippendorff_alpha(grades: np.ndarray, clusters: np.ndarray, draws: int = DR
 
 
 def alphas(totals: np.ndarray) -> np.ndarray:
-    """Alpha (..., 1) from totals (..., 4): weighted disagreements, then how often each grade was given."""
+    """Alpha (..., 1) from totals (..., 1 + kinds): weighted disagreements, then how often each grade was given."""
     return 1 - over(over(totals[..., 0], totals[..., 1:].sum(axis=-1)), _expected(totals))[..., None]
 
 
@@ -124,7 +133,7 @@ def _expected(totals: np.ndarray) -> np.ndarray:
 
 
 def _chance(tables: np.ndarray) -> np.ndarray:
-    """The accuracy that the margins of tables (..., 3, 3) would give by chance."""
+    """The accuracy that the margins of tables (..., kinds, kinds) would give by chance."""
     agree = (tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1)
     return over(agree, np.asarray(tables.sum(axis=(-2, -1)), dtype=float) ** 2)
 

@@ -19,7 +19,7 @@ COUNTS = ("rows", "graded", "ungraded", *UNUSABLE)
 METRICS = (*SHARES, *TOKENS, *COUNTS)
 # Of the benchmark's rows, and what a row without a value has there.
 UNKNOWN = "unknown"
-SLICES = ("language", "domain", "difficulty", "source")
+SLICES = ("language", "knowledge", "domain", "difficulty", "source")
 
 Figures = dict[str, float | None]
 

@@ -51,6 +51,7 @@ def _row(record: Record, identifier: str) -> Row:
         "language": language.code(stripped(record, "language")) or language.detect(question),
         "difficulty": _difficulty(record),
         **{role: stripped(record, role) or None for role in ("domain", "source", "dialogue_id")},
+        "reviewed": "",
         **{column: [] for column in _UNKNOWN},
     }
 

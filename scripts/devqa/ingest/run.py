@@ -56,11 +56,16 @@ def _rows(files: list[str], source: str, limits: dict[str, int]) -> Iterator[Row
     names = labels(files)
     for file in files:
         _log.info("reading %s", names[file])
-        for record in _records(file, limits):
+        for record in records(file, limits):
             yield normalise(record, names[file], source, limits)
 
 
-def _records(file: str, limits: dict[str, int]) -> Iterator[Record]:
+def records(file: str, limits: dict[str, int]) -> Iterator[Record]:
+    """The records of one file, of any form, in their order; `limits` as of `ingest`.
+
+    Raises:
+        UserError: the file can't be read to its end.
+    """
     if file.lower().endswith(".parquet"):
         return parquet.read(file)
     return jsonlines.read(file, limits["max_dialogue_characters"] * _BYTES_PER_CHARACTER + _BYTES_BESIDE_MESSAGES)

@@ -11,7 +11,7 @@ PASSAGE_CHARACTERS = 2_000
 CALL_CHARACTERS = 600
 
 SETTINGS = ("plain", "rag", "confidence", "agentic")
-_QUESTION = ("id", "question", "answer", "language", "domain", "difficulty", "source")
+_QUESTION = ("id", "question", "answer", "language", "domain", "knowledge", "difficulty", "source")
 _TOKENS = ("input_tokens", "output_tokens", "reasoning_tokens")
 
 
@@ -30,8 +30,8 @@ def browsed(
         deciding: the grades that figures are made of, where those are not `grades`.
 
     Returns
-        `rows`: the benchmark's `id, question, answer, language, domain, difficulty, source`, and `references`
-            (`url, title`), sorted by id;
+        `rows`: the benchmark's `id, question, answer, language, domain, knowledge, difficulty, source`, and
+            `references` (`url, title`), sorted by id;
         `passages`: `url, title, text` of everything that a model was shown or has found, each once, and `left_out`: how
             many characters the text has beyond `PASSAGE_CHARACTERS`;
         `runs`: one entry per row, setting and repeat: `row` (index in `rows`), `setting`, `repeat`, `prediction` (the

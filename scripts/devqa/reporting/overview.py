@@ -82,6 +82,9 @@ def index_data(
     taken: Spent,
     funnel: list[Row],
     notes: list[str],
+    review: Mapping[str, Any] | None = None,
+    steps: Sequence[Mapping[str, Any]] = (),
+    knowledge: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """All models side by side.
 
@@ -92,23 +95,20 @@ def index_data(
         funnel: rows of the ledger, one per `stage`, `status` and `reason`, with `rows_in` (of the stage), `rows_out`
             (of the group), `devqa.usage.COUNTS`, `usd`.
         notes: what the reader must know of the whole run.
+        review: what people have decided, as `reviewing.review` gives it.
+        steps, knowledge: one's own figures beside SimpleDevQA's, as `beside` gives them.
 
     Returns a dict with
         `models`: `name`, `endpoint`, `note` of each;
         `benchmark`: as `data.composition` gives it;
         `settings`: a list of `setting`, `leaderboard` (as `leaderboard_rows`), `comparisons`, `resolution`;
         `gains`, `gaps`, `correlation`, `people`, `judges`, `families`: as in `comparison`;
-        `funnel`: a list of `stage`, `rows`, `by_status` ({status: rows}), the sums of `devqa.usage.COUNTS` and
-            `usd`, and `groups` (the ledger's rows of that stage);
-        `spent`: the sums over all stages;
-        `notes`: as given.
+        `funnel`, `spent`: as `staged` gives them;
+        `notes`, `review`, `steps`, `knowledge`: as given.
     """
     board = defaultdict(list)
     for row in leaderboard_rows(models, scores, comparison, taken):
         board[row["setting"]].append(row)
-    stages = defaultdict(list)
-    for row in funnel:
-        stages[row["stage"]].append(row)
     return {
         "models": [{key: model[key] for key in ("name", "endpoint", "note")} for model in models],
         "benchmark": composition(benchmark),
@@ -122,10 +122,26 @@ def index_data(
             for setting, rows in board.items()
         ],
         **{name: comparison[name] for name in _ACROSS},
-        "funnel": [_stage(name, groups) for name, groups in stages.items()],
-        "spent": _spent(funnel),
+        **staged(funnel),
         "notes": notes,
+        "review": dict(review or {}),
+        "steps": list(steps),
+        "knowledge": list(knowledge),
     }
+
+
+def staged(funnel: Sequence[Row]) -> dict[str, Any]:
+    """The ledger's rows by stage.
+
+    Returns
+        `funnel`: a list of `stage`, `rows`, `by_status` ({status: rows}), the sums of `devqa.usage.COUNTS` and `usd`,
+            and `groups` (the ledger's rows of that stage);
+        `spent`: the sums over all stages.
+    """
+    stages = defaultdict(list)
+    for row in funnel:
+        stages[row["stage"]].append(row)
+    return {"funnel": [_stage(name, groups) for name, groups in stages.items()], "spent": _spent(funnel)}
 
 
 def _flat(figures: Mapping[str, Mapping[str, Any]]) -> Row:
@@ -155,5 +171,5 @@ def _stage(name: str, groups: list[Row]) -> dict[str, Any]:
     }
 
 
-def _spent(groups: list[Row]) -> dict[str, float]:
+def _spent(groups: Sequence[Row]) -> dict[str, float]:
     return {**added(groups), "usd": sum(row["usd"] for row in groups)}

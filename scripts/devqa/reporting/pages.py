@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from devqa.evaluation.grading import GRADES
 from devqa.evaluation.metrics import UNUSABLE
-from devqa.reporting import charts, plots, words
+from devqa.reporting import charts, paper, plots, words
 
 _TEMPLATES = Path(__file__).parent / "templates"
 # Where the browser's data goes. Escaped texts can't hold it.
@@ -43,6 +43,11 @@ def index_page(data: dict[str, Any]) -> bytes:
     return _page("index.html.j2", ["sort.js"], data=data).encode()
 
 
+def study_page(data: dict[str, Any]) -> bytes:
+    """The HTML page of the study; `data` as `studying.study_data` gives it."""
+    return _page("study.html.j2", ["sort.js"], data=data).encode()
+
+
 def _page(template: str, scripts: list[str], **values: Any) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
@@ -51,7 +56,7 @@ def _page(template: str, scripts: list[str], **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = ("share", "signed", "number", "usd", "p_value")
+    filters = ("share", "signed", "percent", "number", "usd", "p_value")
     environment.filters |= {name: getattr(words, name) for name in filters}
     environment.globals |= {
         "outcome_parts": _outcome_parts,
@@ -59,6 +64,7 @@ def _page(template: str, scripts: list[str], **values: Any) -> str:
         "charts": charts,
         "plots": plots,
         "words": words,
+        "paper": paper,
         "GRADES": GRADES,
         "UNUSABLE": UNUSABLE,
     }

@@ -102,6 +102,54 @@ def _forest_row(number: int, row: Mapping[str, Any], signed: bool) -> dict[str, 
     }
 
 
+def tasks(rows: Sequence[Mapping[str, Any]], title: str, label: str) -> Markup:
+    """Shares of tasks, in percent: a dot with its 95 % interval, its figure at the right edge, and the paper's as a
+    diamond.
+
+    Args:
+        rows: `task`, `share` (E) and `paper` (a share, or None) of each, from top to bottom.
+        title: of the axis.
+        label: the chart in a sentence.
+
+    Returns nothing where no share has a value.
+    """
+    import altair as alt
+
+    values = [
+        {
+            "key": str(number),
+            "paper": row["paper"],
+            "text": "–" if row["share"]["value"] is None else f"{100 * row['share']['value']:.1f} %",
+            **row["share"],
+        }
+        for number, row in enumerate(rows)
+    ]
+    known = [row[key] for row in values for key in ("value", "high", "paper") if row[key] is not None]
+    if all(row["value"] is None for row in values):
+        return Markup("")
+    names = {value["key"]: row["task"] for value, row in zip(values, rows, strict=True)}
+    x = {
+        "title": title,
+        "scale": alt.Scale(domain=[0, min(1.0, 1.1 * max(*known, 0.01))], nice=False),
+        "axis": alt.Axis(tickCount=5, format="%"),
+    }
+    labels = alt.Axis(labelExpr=_renamed(names), ticks=False, domain=False, labelPadding=8)
+    base = alt.Chart(alt.InlineData(values=values)).encode(y=alt.Y("key:N", sort=list(names), title=None, axis=labels))
+    layers = [
+        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+        .mark_rule(strokeWidth=3, strokeCap="round", color=COLOURS["correct"], opacity=0.5)
+        .encode(x=alt.X("low:Q", **x), x2="high:Q"),
+        base.transform_filter("isValid(datum.paper)")
+        .mark_point(shape="diamond", size=90, opacity=1, strokeWidth=2, stroke=COLOURS["incorrect"])
+        .encode(x=alt.X("paper:Q", **x), fill=alt.value(COLOURS["panel"])),
+        base.transform_filter("isValid(datum.value)")
+        .mark_point(size=55, opacity=1, strokeWidth=2, stroke=COLOURS["correct"])
+        .encode(x=alt.X("value:Q", **x), fill=alt.value(COLOURS["correct"])),
+        base.mark_text(align="left", dx=10).encode(x=alt.value("width"), text="text:N"),
+    ]
+    return drawn(alt.layer(*layers).properties(width=340, height=alt.Step(_STEP)), label)
+
+
 def heat_map(names: Sequence[str], comparisons: Sequence[Mapping[str, Any]], label: str) -> Markup:
     """Every two models: how much more of the F-score the one of the row has than the one of the column.
 

@@ -95,3 +95,31 @@ def gap(found: Mapping[str, Any]) -> str:
         f"strongest, the gap in F-score is {share(before['value'])} in plain and {share(after['value'])} in "
         f"{found['setting']}: a change of {signed(change['value'])}{within}."
     )
+
+
+# Criteria of people's decisions, where the table's own name says too little.
+_CRITERIA = {
+    "code_centred": "centred on code",
+    "single_answer": "single answer",
+    "evidenced": "supported by evidence",
+}
+
+
+def criterion(name: str) -> str:
+    """A criterion that people decide by."""
+    return _CRITERIA.get(name, name.replace("_", " "))
+
+
+def percent(value: float | None) -> str:
+    """A share in percent, to one decimal."""
+    return "–" if value is None else f"{100 * value:.1f}\xa0%"
+
+
+def drift(found: Mapping[str, Any]) -> str:
+    """Whose agreement has fallen, as `devqa.review.agreement.drift` says it."""
+    before = found["decisions"] - found["latest_decisions"]
+    return (
+        f"{found['annotator']} agrees less than before: {percent(found['latest'])} of the latest "
+        f"{number(found['latest_decisions'])} decisions (since {found['since']}), {percent(found['before'])} of the "
+        f"{number(before)} before (p {p_value(found['p'])})."
+    )

@@ -1,4 +1,4 @@
-"""rated → benchmark: exact and near duplicates merged into one row."""
+"""rated → merged → benchmark: exact and near duplicates merged into one row, people's decisions applied."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -41,27 +41,36 @@ def benchmark(
     pairs: Sequence[Row],
     cited: Mapping[str, Sequence[str]],
     filtered: Mapping[str, Sequence[Row]],
+    reviewed: Sequence[Row],
     models: Sequence[Row],
     prompts: Sequence[Row],
 ) -> list[Row]:
     """Rows of table `benchmark` for the pairs kept. The knowledge domain is null: table `domains` has it.
 
+    What people rejected is left out; what they corrected has their answer, and no sentences that state it, because
+    those stated the old one. Its difficulty is still that of the question with the old answer.
+
     By pair, `cited` gives the addresses of the evidence that verified it (`cited_urls`), `filtered` the grades of the
-    filter models (`filter_grades`). `models` and `prompts` are the provenance that all rows share: which model
-    each step asked, and the hash of its prompt.
+    filter models (`filter_grades`). `reviewed` has a row of that table for each pair. `models` and `prompts` are the
+    provenance that all rows share: which model each step asked, and the hash of its prompt.
     """
     columns = ("question", "answer", "language", "difficulty", "dialogue_id", "source", "references", "supports")
+    fates = {row["pair_id"]: row for row in reviewed}
     return [
         {
             "id": row["pair_id"],
             **{key: row[key] for key in columns},
-            "evidence_urls": list(cited.get(row["pair_id"], [])),
+            **({"answer": fate["answer"], "supports": []} if fate["decision"] == "corrected" else {}),
+            # What people have looked at stands in front.
+            "evidence_urls": list(dict.fromkeys([*fate["evidence_urls"], *cited.get(row["pair_id"], [])])),
+            "reviewed": fate["decision"],
             "domain": None,
             "filtered": list(filtered[row["pair_id"]]),
             "models": list(models),
             "prompts": list(prompts),
         }
         for row in pairs
+        if (fate := fates[row["pair_id"]])["status"] == "ok"
     ]
 
 

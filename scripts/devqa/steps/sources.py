@@ -38,7 +38,7 @@ def _account(fetcher: Fetcher, url: str) -> Row:
     try:
         page = fetcher.fetch(url)
     except NotKept:
-        return failed("the page is no longer in the cache")
+        return failed("the page is not in the cache")
     return {
         "final_url": page.final_url,
         "fetched": page.fetched,

@@ -13,17 +13,27 @@ _SECTIONS = {
     "evidence": (*_WEB, "steps.verify"),
     "retrieve": (*_WEB, "evaluation.rag"),
     "answer": (*_WEB, "evaluation.agentic"),
-    **{name: (f"steps.{name}",) for name in ("queries", "condense", "generate", "check", "verify", "benchmark")},
+    **{name: (f"steps.{name}",) for name in ("queries", "condense", "generate", "check", "verify")},
+    "merge": ("steps.benchmark",),
+    **dict.fromkeys(("rescued", "benchmark", "review_grades", "index"), ("review",)),
+    **dict.fromkeys(("study_scan", "study_unique", "study_filter", "study_seeds"), ("study",)),
+    "study_sample": ("study.sample",),
+    "study_classify": ("study.tasks", "study"),
+    "study_report": ("study.tasks", "study", "review"),
 }
 # Options that stand elsewhere in the configuration, or nowhere.
 _ELSEWHERE = {
     ("ingest", "limits"): "ingest",
     ("ingest", "source"): "dialogues",
     ("corpus", "path"): "search.corpus",
+    ("study_scan", "limits"): "ingest",
+    ("study_seeds", "limits"): "ingest",
+    **dict.fromkeys((("study_scan", "source"), ("study_scan", "label"), ("study_seeds", "files")), "study.sources"),
     ("fetch", "local"): "search.engine",
     ("sources", "local"): "search.engine",
     ("funnel", "pairs"): "steps.generate.pairs",
     ("domains", "names"): "evaluation.domains.names",
+    ("domains", "annotators"): "review.annotators",
     ("compare", "models"): "evaluation.models",
     ("import_benchmark", "columns"): "evaluation.benchmark.columns",
     ("import_benchmark", "named"): "evaluation.benchmark.columns",
@@ -39,6 +49,7 @@ _OF_ALL = {
     "verdict": "evaluation.verdict",
     "human_grades": "evaluation.human_grades",
     "code_generation": "evaluation.code_generation",
+    "groups": "evaluation.domains.groups",
     "families": "the families of models",
 }
 # Of columns that were named, and of whether grades are decided by them, the recipe holds a list and a mark.
@@ -50,12 +61,18 @@ _CHOSEN = {
     ("difficulty", "judge"): "steps.difficulty.judge",
     ("domains", "domains"): "evaluation.domains.model",
     ("judge", "judge"): f"{_JUDGES}.model",
+    ("study_filter", "study_filter"): "study.filter.model",
+    ("study_classify", "study_tasks"): "study.tasks.model",
+    ("study_classify", "study_suitability"): "study.suitability.model",
 }
 _SAMPLED = {
     ("difficulty", "answer"): "steps.difficulty.sampling",
     ("difficulty", "judge"): f"{_JUDGES}.sampling",
     ("domains", "domains"): "evaluation.domains.sampling",
     ("judge", "judge"): f"{_JUDGES}.sampling",
+    ("study_filter", "study_filter"): "study.filter.sampling",
+    ("study_classify", "study_tasks"): "study.tasks.sampling",
+    ("study_classify", "study_suitability"): "study.suitability.sampling",
 }
 # What a recipe calls a model's value otherwise than the configuration does.
 _ENDPOINT = {"openai": "base_url", "served": "identity", "llama.cpp": "weights"}

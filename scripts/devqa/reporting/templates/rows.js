@@ -19,6 +19,7 @@
   const valueOf = {
     fate: (run) => run.fate,
     language: ofRow("language"),
+    knowledge: ofRow("knowledge"),
     domain: ofRow("domain"),
     difficulty: ofRow("difficulty"),
     source: ofRow("source"),
@@ -95,7 +96,7 @@
     const tokens = run.input_tokens === null ? [] : [`${run.input_tokens} + ${run.output_tokens} tokens`];
     if (run.reasoning_tokens) tokens.push(`${run.reasoning_tokens} of them reasoning`);
     if (run.confidence !== null) tokens.unshift(`confidence ${run.confidence}`);
-    const told = [row.language, row.domain, row.difficulty, row.source, run.setting, `repeat ${run.repeat}`, ...tokens];
+    const told = [row.language, row.knowledge, row.domain, row.difficulty, row.source, run.setting, `repeat ${run.repeat}`, ...tokens];
     const made = element("p", "facts", element("b", "", run.fate), ...told.filter(Boolean).map((fact) => element("span", "", fact)));
     const permanent = element("a", "", row.id);
     permanent.href = `#row=${encodeURIComponent(row.id)}`;
