@@ -26,8 +26,8 @@ def kinds(text: str) -> list[str]:
     return names(text)
 
 
-def options() -> argparse.Namespace:
-    """What was given on the command line."""
+def options(arguments: list[str] | None = None) -> argparse.Namespace:
+    """What was given on the command line, or in `arguments`."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--configfile", nargs="+", default=[], help="laid over config.yaml")
     parser.add_argument("--port", type=int, default=8765, help="0: any that is free (default: %(default)s)")
@@ -36,7 +36,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--adjudicators", type=names, default=[], help="who settles what is disputed")
     parser.add_argument("--renew", type=names, default=[], help="whose address was lost: they get new ones")
     parser.add_argument("--export", action="store_true", help="write the files of decisions, and end")
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,9 @@
 
 import json
 import re
+import runpy
+import shlex
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import get_args
@@ -124,3 +127,15 @@ def test_every_rule_has_what_the_house_asks_for(path):
         made = () if "localrule: True" in rule else ("input:", "output:", "benchmark:")
         for part in (*made, "log:", "recipe=", "threads:", "resources:", "message:", "conda:"):
             assert part in rule, f"{path.name}: a rule lacks {part}"
+
+
+def test_make_review_opens_the_page_with_the_readme_s_options():
+    (given,) = re.findall(r"^make review (REVIEW=.*)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    (variable,) = shlex.split(given)
+    # What is set up already is taken as it is.
+    command = ["make", "--dry-run", "--old-file=.venv/runtime", "review", variable]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    python, script, *options = shlex.split(said.stdout)
+    assert (python, script) == (".venv/bin/python", "scripts/annotate.py")
+    parsed = runpy.run_path(str(ROOT / script))["options"](options)
+    assert (parsed.configfile, parsed.annotators, parsed.adjudicators) == (["mine.yaml"], ["ann", "bob"], ["eve"])

@@ -16,6 +16,7 @@ from devqa.review.items import KINDS, items, sources
 from devqa.review.locking import note
 from devqa.review.people import admit, everybody
 from devqa.review.store import Store, opened
+from devqa.study import UNRELATED
 
 HOST = "127.0.0.1"
 _THREADS = 8
@@ -87,7 +88,7 @@ def _desk(store: Store, config: Config, kinds: Sequence[str], exporter: Exporter
     return Desk(
         store,
         tuple(kinds),
-        tasks=tasks.categories if tasks else {},
+        tasks={**tasks.categories, UNRELATED: "nothing to do with software development"} if tasks else {},
         knowledge=tasks.knowledge if tasks else None,
         domains=config.evaluation.domains.names if config.evaluation.domains else {},
         changed=exporter.changed,

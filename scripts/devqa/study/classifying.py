@@ -11,12 +11,12 @@ from devqa.llm.chat import Answer, Chat, Request
 from devqa.prompts import Prompt
 from devqa.steps.accounts import asked
 from devqa.steps.outcomes import rejected
+from devqa.study import UNRELATED
 from devqa.tables import Row, picked
 from devqa.tokens import cut
 from devqa.usage import usages
 
 # What the model says in place of a task of a dialogue that has come through the filter by mistake.
-UNRELATED = "unrelated"
 UNRELATED_REASON = "unrelated to software development"
 CRITERIA = ("single_answer", "timeless", "evidenced")
 

@@ -16,10 +16,10 @@ from devqa.evaluation.as_json import as_json
 from devqa.evaluation.bootstrap import intervals, over
 from devqa.evaluation.statistics import at_the_edges
 from devqa.review.deciding import LABELS
+from devqa.study import UNRELATED
 from devqa.tables import Row
 
 CRITERIA = ("single_answer", "timeless", "evidenced")
-UNRELATED = "unrelated"
 # Characters of a dialogue: lower ends of the classes that are shown, among them those of `sampling.stratum`.
 LENGTHS = (0, 500, 1_500, 5_000, 20_000)
 # Values of a table that are shown one by one.

@@ -9,6 +9,7 @@ from devqa.errors import UserError
 from devqa.review.decisions import CRITERIA, DECISIONS, GRADES
 from devqa.review.forms import decision
 from devqa.review.items import KINDS, Kind
+from devqa.study import UNRELATED
 from devqa.tables import Row
 
 YES, NO = "yes", "no"
@@ -56,7 +57,8 @@ def asking(name: str, config: Config) -> Asking:
     if name == "dialogues":
         if not config.study:
             raise UserError("study: there is none in the configuration, so no dialogues are classified")
-        task = Question("task", "What does the user want?", "one", tuple(config.study.tasks.categories), required=True)
+        tasks = (*config.study.tasks.categories, UNRELATED)
+        task = Question("task", "What does the user want?", "one", tasks, required=True)
         return Asking(KINDS[name], ("text",), _plain, (task, *_ASPECTS), config.study.tasks.knowledge)
     if not config.evaluation.domains:
         raise UserError("evaluation.domains: there are none in the configuration: name what a question may belong to")
