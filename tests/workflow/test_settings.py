@@ -20,7 +20,7 @@ from workflow.test_cache_commands import aged, said
 
 ROWS, REPEATS = 90, 2
 DOMAINS = {"model": "worker", "names": {"tools": "version control, containers", "web": "protocols", "data": ""}}
-AFTER_GRADES = {"score", "report", "compare", "index", "funnel"}
+AFTER_GRADES = {"score", "report", "compare", "review_grades", "index", "funnel"}
 
 
 @pytest.fixture(scope="session")
