@@ -26,11 +26,18 @@ def kinds(text: str) -> list[str]:
     return names(text)
 
 
+def port(text: str) -> int:
+    """A number that a port may have, for argparse."""
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text} is no port: 0 (any that is free) to 65535")
+    return int(text)
+
+
 def options(arguments: list[str] | None = None) -> argparse.Namespace:
     """What was given on the command line, or in `arguments`."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--configfile", nargs="+", default=[], help="laid over config.yaml")
-    parser.add_argument("--port", type=int, default=8765, help="0: any that is free (default: %(default)s)")
+    parser.add_argument("--port", type=port, default=8765, help="0: any that is free (default: %(default)s)")
     parser.add_argument("--kinds", type=kinds, default=list(KINDS), help=f"some of {','.join(KINDS)}; all by default")
     parser.add_argument("--annotators", type=names, default=[], help="who decides, with commas: ann,bob")
     parser.add_argument("--adjudicators", type=names, default=[], help="who settles what is disputed")

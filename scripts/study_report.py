@@ -14,9 +14,11 @@ STAGES = ("scanned", "unique", "filtered", "sampled", "classified")
 
 with job(snakemake) as this:  # noqa: F821
     options = this.options
-    decided = decisions(this.input.decisions, "dialogue_decisions")
-    people = {name: row for (name,), row in settled("dialogue_decisions", decided, options["annotators"]).items()}
     classified = tables.read(this.input.classified, "classified")
+    # What people have said of dialogues that are no longer drawn stays in their file.
+    drawn_now = {row["dialogue_id"] for row in classified}
+    decided = [row for row in decisions(this.input.decisions, "dialogue_decisions") if row["dialogue_id"] in drawn_now]
+    people = {name: row for (name,), row in settled("dialogue_decisions", decided, options["annotators"]).items()}
     files = {name: [found] if isinstance(found := this.input[name], str) else found for name in STAGES}
     stages = [(ledger.stage(name, files[name]), None) for name in STAGES]
     drawn = ["language", "characters", "model", "status"]

@@ -122,7 +122,7 @@ def test_the_texts_of_pages_are_shown_without_marks_or_order(made):
         ({"own_answer": " "}, "Your own answer is missing."),
         ({"urls": EVIDENCE[0]}, "At least 2 addresses of different pages that show the answer are needed."),
         ({"urls": f"{EVIDENCE[0]} http://www.docs.example/one/#part"}, "At least 2 addresses"),
-        ({"urls": "https://a.example file:b"}, "This is no address on the web: file:b."),
+        ({"urls": "https://a.example ftp://b"}, "This is no address on the web: ftp://b."),
         ({"urls": "https://a.example javascript:alert(1)"}, "no address on the web: javascript"),
         ({"failed_criteria": "verifiable"}, "A pair that fails a criterion is rejected"),
     ],
@@ -425,7 +425,10 @@ def test_a_form_that_is_too_large_is_refused(made):
     assert made.ann.send("answer", own_answer="x" * 600_000, act="answer").status_code == 422
 
 
-@pytest.mark.parametrize("address", ["/nothing", "/pairs/99/texts", "/pairs/x/texts", "/PAIRS", "/domains/1/texts"])
+@pytest.mark.parametrize(
+    "address",
+    ["/nothing", "/pairs/99/texts", f"/pairs/{10**30}/texts", "/pairs/x/texts", "/PAIRS", "/domains/1/texts"],
+)
 def test_what_is_not_there_is_not_found(made, address):
     assert made.ann.open(address).status_code == 404
     assert made.ann.page.h1.text == "Not Found"
@@ -517,3 +520,11 @@ def test_many_addresses_have_keys_as_long_as_there_are_letters():
 
 def test_a_decision_of_the_fixture_is_complete():
     assert forms.problems_of_pair(ACCEPT, answered=True) == []
+
+
+def test_pages_of_the_local_corpus_are_evidence_too():
+    row = {**pair(1), "passages": [], "references": [{"url": "file:a.md", "title": "", "text": "x"}]}
+    assert [pick["url"] for pick in pages.picks(row, [])] == ["file:a.md"]
+    content = {"failed_criteria": [], "own_answer": "x", "evidence_urls": ["file:a.md", "file:b/c.md"]}
+    assert forms.problems_of_answer(content) == []
+    assert "At least 2" in forms.problems_of_answer({**content, "evidence_urls": ["file:a.md", "file:a.md"]})[0]

@@ -81,6 +81,7 @@ def test_what_others_write_is_taken_where_it_says_the_same(tmp_path):
         ({"evidence_urls": [URLS[0], URLS[0] + "#top"]}, "accept needs the addresses of 2 different pages"),
         ({"evidence_urls": [*URLS, "javascript:alert(1)"]}, "'javascript:alert(1)' is no http(s) address"),
         ({"evidence_urls": [*URLS, "http://[broken"]}, "'http://[broken' is no http(s) address"),
+        ({"evidence_urls": [*URLS, "file:"]}, "'file:' is no http(s) address, nor one of the local corpus"),
         ({"evidence_urls": [*URLS, None]}, "None is no http(s) address"),
         ({"decision": "correct", "answer": " "}, "corrected without an answer"),
         ({"decision": "correct", "answer": "8m", "evidence_urls": []}, "correct needs the addresses of 2"),

@@ -207,3 +207,10 @@ def test_hostile_texts_travel_as_they_are(asked, rows):
     found = label_studio.decisions(asked, annotated([task], [decided("u", decision="reject", reason=HOSTILE)]), PEOPLE)
     assert (found[0]["reason"], found[0]["evidence_urls"]) == (HOSTILE, [])
     assert label_studio.decisions(asked, annotated([task], [decided("u")]), PEOPLE)[0]["evidence_urls"] == URLS
+
+
+@pytest.mark.parametrize("account", ["ev il<>", "-", "x" * 61])
+def test_who_is_called_what_nobody_can_be_called_needs_another_name(account):
+    with pytest.raises(UserError, match="can't be a person's name"):
+        People().name(account, "file")
+    assert People({account: "ann"}).name(account, "file") == "ann"

@@ -13,7 +13,7 @@ import pytest
 
 from devqa import tables
 from devqa.ingest.shards import shard_of
-from replies import reply
+from replies import reply, step_of
 from scripted import Reply
 from unit.test_study_scrubbing_lines import TOKENS
 from workflow.conftest import Project, configuration, copy_of_the_project
@@ -309,6 +309,18 @@ def test_without_a_study_in_the_configuration_it_is_said_what_to_write(fresh):
     assert "The configuration has no section `study`" in run.output
     assert "filter: {model: gpt}" in run.output
     assert not run.rules
+
+
+@pytest.mark.slow
+def test_where_the_model_takes_no_dialogue_it_is_said_where_to_look(project):
+    project.edit("prompts/study/filter/system.j2", "You ", "Now you ")
+    project.endpoint.reply = lambda body: (
+        {"reason": "no", "about_development": False} if step_of(body) == "study_filter" else reply(body)
+    )
+    run = project.run("--", "study")
+    assert run.code != 0
+    assert "study: the model takes no dialogue for one about software development" in run.output
+    assert "mend study.filter, or prompts/study/filter" in run.output
 
 
 def test_a_row_that_failed_is_told_and_asked_again_by_the_next_run(project):

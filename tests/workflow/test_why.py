@@ -73,7 +73,7 @@ def test_a_template_is_named_with_its_text_before_and_after_and_what_it_sends(pr
     assert "prompts/check/system.j2 has changed" in said.causes["check"]
     assert said.causes["generate"] == ["prompts/shared/documents.j2 has changed"]
     assert "prompts/shared/documents.j2 has changed" in said.causes["verify"]
-    assert said.causes["review"] == ["because verify runs before it"]
+    assert said.causes["review"] == ["because merge runs before it"]
     assert said.causes["report"] == ["because score runs before it"]
     assert said.sends["review"] == "sends nothing"
     # Two steps use it, and it is shown once.

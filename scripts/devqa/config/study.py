@@ -8,6 +8,7 @@ from devqa import language
 from devqa.config.base import Name, Section
 from devqa.config.models import Sampling
 from devqa.config.steps import Step
+from devqa.study import UNRELATED
 
 Stratum = Literal["language", "length", "model"]
 
@@ -84,6 +85,8 @@ class Tasks(Step):
     def _knowledge_is_one(self):
         if self.knowledge not in self.categories:
             raise ValueError(f"knowledge: '{self.knowledge}' is not one of categories")
+        if UNRELATED in self.categories:
+            raise ValueError(f"categories: '{UNRELATED}' is said of all other dialogues: choose another name")
         return self
 
 

@@ -20,6 +20,7 @@ from devqa.review.guarding import form_token, guard, present
 from devqa.review.items import KINDS
 from devqa.review.store import Store
 from devqa.tables import Row
+from devqa.web.urls import is_web
 
 _REPORTS = Path(devqa.reporting.__file__).parent / "templates"
 _SAID = {"decided": "Kept.", "undone": "Taken back: decide it again.", "skipped": "Left for later."}
@@ -93,7 +94,7 @@ def create_app(desk: Desk) -> Flask:
     view = _Views(desk)
     app.jinja_env.globals |= {
         "form_token": form_token,
-        "is_web": pages.is_web,
+        "is_web": is_web,
         "kinds": [KINDS[kind] for kind in desk.kinds],
     }
     app.add_url_rule("/", view_func=view.home)
@@ -101,9 +102,11 @@ def create_app(desk: Desk) -> Flask:
     app.add_url_rule("/agreement", view_func=view.agreement)
     app.add_url_rule("/<kind>", view_func=view.task)
     app.add_url_rule("/<kind>/undo", view_func=view.undo, methods=["POST"])
+    # SQLite's numbers go no further.
+    thing = f"/<kind>/<int(max={2**63 - 1}):number>"
     for act in (view.draft, view.answer, view.decide, view.skip):
-        app.add_url_rule(f"/<kind>/<int:number>/{act.__name__}", view_func=act, methods=["POST"])
-    app.add_url_rule("/<kind>/<int:number>/texts", view_func=view.texts)
+        app.add_url_rule(f"{thing}/{act.__name__}", view_func=act, methods=["POST"])
+    app.add_url_rule(f"{thing}/texts", view_func=view.texts)
     app.register_error_handler(HTTPException, _told)
     app.register_error_handler(sqlite3.Error, _not_kept)
     return app

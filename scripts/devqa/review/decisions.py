@@ -33,7 +33,10 @@ GRADES = ("CORRECT", "INCORRECT", "NOT_ATTEMPTED")
 PAGES = 2
 # What each table's rows are about.
 _THINGS = {"pair_decisions": "pair", "grade_decisions": "answer", "dialogue_decisions": "dialogue"}
-_HINT = "mend it (`make review`, or where the file comes from); nothing was changed"
+_HINT = (
+    "mend it where it comes from, or move it away (if it is the page's, scripts/annotate.py --export writes it anew); "
+    "nothing was changed"
+)
 
 
 def pair_decisions(files: str | Iterable[str]) -> list[Row]:
@@ -56,6 +59,11 @@ def decisions(files: str | Iterable[str], table: str) -> list[Row]:
     """
     names = [files] if isinstance(files, str) else list(files)
     return checked([(name, row) for name in names for row in _rows(name, table)], table)
+
+
+def is_page(url: str) -> bool:
+    """May the address stand for evidence: one on the web, or of a page of the local corpus (`file:` and its path)?"""
+    return is_web(url) or (url.startswith("file:") and url != "file:")
 
 
 def look_at(folder: str | os.PathLike) -> None:
@@ -142,8 +150,8 @@ def _pair(row: Row) -> str:
         return f"the criterion {unknown[0]!r} is none of {', '.join(CRITERIA)}"
     if row["decision"] == "reject":
         return "" if row["failed_criteria"] or row["reason"].strip() else "rejected without a reason or a criterion"
-    if wrong := [url for url in row["evidence_urls"] if not (url and is_web(url))]:
-        return f"{wrong[0]!r} is no http(s) address"
+    if wrong := [url for url in row["evidence_urls"] if not (url and is_page(url))]:
+        return f"{wrong[0]!r} is no http(s) address, nor one of the local corpus"
     if len(set(map(canonical, row["evidence_urls"]))) < PAGES:
         return f"{row['decision']} needs the addresses of {PAGES} different pages as evidence"
     if row["decision"] == "correct" and not row["answer"].strip():

@@ -5,10 +5,10 @@ from typing import Any
 
 from werkzeug.datastructures import MultiDict
 
-from devqa.review.decisions import CRITERIA, DECISIONS, PAGES
+from devqa.review.decisions import CRITERIA, DECISIONS, PAGES, is_page
 from devqa.review.items import KINDS
 from devqa.tables import Row
-from devqa.web.urls import canonical, is_web
+from devqa.web.urls import canonical
 
 # What 3.2 and 3.3 ask of a knowledge question.
 ASPECTS = ("code_centred", "single_answer", "timeless", "evidenced")
@@ -98,7 +98,7 @@ def problems_of_label(
 
 
 def _problems_of_urls(urls: Sequence[str]) -> list[str]:
-    if wrong := [url for url in urls if not is_web(url)]:
+    if wrong := [url for url in urls if not is_page(url)]:
         return [f"This is no address on the web: {wrong[0]}. Addresses begin with https:// or http://, one on a line."]
     if len({canonical(url) for url in urls}) < PAGES:
         return [f"At least {PAGES} addresses of different pages that show the answer are needed."]

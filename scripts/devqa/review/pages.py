@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from devqa.language import detect
+from devqa.review.decisions import is_page
 from devqa.tables import Row
-from devqa.web.urls import canonical, is_web
+from devqa.web.urls import canonical
 
 # So much of a text tells its language.
 _ENOUGH = 1_000
@@ -82,7 +83,7 @@ def picks(pair: Mapping[str, Any], chosen: Sequence[str], others: Sequence[Mappi
     pages += [(url, "") for other in others for url in other["evidence_urls"] or ()]
     found: dict[str, tuple[str, str]] = {}
     for url, title in pages:
-        if is_web(url):
+        if is_page(url):
             found.setdefault(canonical(url), (url, title))
     return [
         {"url": url, "title": title, "key": key(LETTERS, number), "chosen": url in chosen}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from devqa.errors import UserError
 from devqa.review.store import Store
 
-_NAME = re.compile(r"[^\W_][\w .@-]{0,59}")
+_NAME = re.compile(r"[^\W_][\w .@+-]{0,59}")
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,7 @@ def admit(
         adjudicators = ["adjudicator"]
     named = list(dict.fromkeys([*annotators, *adjudicators]))
     for name in named:
-        if not _NAME.fullmatch(name):
-            raise UserError(f"'{name}' can't be a person's name: letters, digits, spaces and . - _ @, at most 60")
+        refuse_odd(name)
     for name in renewed:
         if name not in known and name not in named:
             raise UserError(f"there is no '{name}' to get a new token; known: {', '.join(sorted(known)) or 'nobody'}")
@@ -56,6 +55,16 @@ def admit(
             tokens[name] = secrets.token_urlsafe(24)
             connection.execute("UPDATE people SET token = ? WHERE name = ?", (digest(tokens[name]), name))
     return tokens
+
+
+def refuse_odd(name: str) -> None:
+    """Refuse what can't be a person's name.
+
+    Raises:
+        UserError: says what a name may have.
+    """
+    if not _NAME.fullmatch(name):
+        raise UserError(f"'{name}' can't be a person's name: letters, digits, spaces and . - _ @ +, at most 60")
 
 
 def everybody(store: Store) -> list[Person]:

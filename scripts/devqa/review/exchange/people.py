@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from devqa.errors import UserError
+from devqa.review.people import refuse_odd
 
 
 @dataclass(frozen=True)
@@ -19,12 +20,14 @@ class People:
         """The name of who is called `account`: as it is, where nothing else is said.
 
         Raises:
-            UserError: nobody is named.
+            UserError: nobody is named, or by what can't be a name.
         """
         called = str(account).strip() if isinstance(account, str | int) else ""
         if not called:
             raise UserError(f"{where}: it is not said who has decided")
-        return self.names.get(called, called)
+        name = self.names.get(called, called)
+        refuse_odd(name)
+        return name
 
     def role(self, name: str) -> str:
         """What somebody of that name decides as."""
