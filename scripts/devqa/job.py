@@ -56,6 +56,13 @@ class Job:
         """May nothing be sent to search engines and web servers? So says the configuration, or a bill that counts."""
         return self.config["offline"] or self.lacks is not None
 
+    @property
+    def fills_the_cache(self) -> bool:
+        """Does it bring searches and pages from the network into the cache, where others read them? If the cache was
+        deleted, its table alone is not enough.
+        """
+        return self.options.get("engine", "local") != "local" or self.options.get("local") is False
+
     def corpus(self) -> str | None:
         """The local search engine's table; None where the engine is another one."""
         return self.input.get("corpus") or None
@@ -87,7 +94,7 @@ def job(snakemake: "Snakemake") -> Iterator[Job]:
         with attempts.at_work(name, wildcards):
             edits.refuse(this.recipe, this.base)
             made = Made(name, wildcards, snakemake.params.recipe, list(this.input), list(this.output))
-            if made.take():
+            if not this.fills_the_cache and made.take():
                 _log.info("recipe and inputs are as they were: so is what was made of them")
                 _leave(0)
             yield this

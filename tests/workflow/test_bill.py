@@ -370,7 +370,7 @@ def test_the_plan_runs_what_a_dry_run_says(project, happens):
 
 @pytest.mark.slow
 def test_a_workflow_that_can_t_be_planned_is_refused_with_one_message(project):
-    project.edit("Snakefile", "        review=rules", "        other='no/such/file',\n        review=rules")
+    project.edit("Snakefile", "        review=[", "        other='no/such/file',\n        review=[")
     run = project.run("--", "bill", cores=1)
     assert run.code != 0
     assert "bill: the workflow can't be planned: Missing input files" in run.output
