@@ -101,7 +101,8 @@ def test_the_keyboard_is_enough(tmp_path, page):
         assert "undo your last decision" in hand.text("details.keys")
         assert server.end() == ""
     (row,) = rows(folder)
-    urls = [f"https://docs.example/0/{number}" for number in (0, 1)]
+    # A page of the local corpus is evidence as well.
+    urls = ["file:local.md", "https://docs.example/0/0"]
     assert (row["decision"], row["answer"], row["own_answer"]) == ("correct", "收集异常 – верно", "收集异常")
     assert row["evidence_urls"] == [*urls, EVIDENCE[0]]
     assert rows(folder, "grades")[0]["grade"] == "NOT_ATTEMPTED"
