@@ -1,6 +1,6 @@
 """The page on which people decide: how long the next thing takes, and two people who send at the same time.
 
-    PYTHONPATH=scripts .venv/bin/python benchmarks/review.py [--tasks 10000] [--asked 200] [--sent 500]
+    .venv/bin/python benchmarks/review.py [--tasks 10000] [--asked 200] [--sent 500]
 
 The first table is one person's time over the network of this machine, from sending a decision to having the next form,
 and that of the next form alone: the store empty of decisions, half full, and with all but a few decided by that person,
@@ -24,12 +24,14 @@ from urllib.parse import urlencode
 
 import waitress
 
-from devqa import tables
-from devqa.review.app import Desk, create_app
-from devqa.review.exporting import Exporter
-from devqa.review.items import KINDS, Item
-from devqa.review.people import admit
-from devqa.review.store import Store, now
+sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
+
+from devqa import tables  # noqa: E402
+from devqa.review.app import Desk, create_app  # noqa: E402
+from devqa.review.exporting import Exporter  # noqa: E402
+from devqa.review.items import KINDS, Item  # noqa: E402
+from devqa.review.people import admit  # noqa: E402
+from devqa.review.store import Store, now  # noqa: E402
 
 TEXT = "The reflog lists commits that no branch reaches any more. " * 20
 FORM = {"decision": "reject", "act": "reject", "reason": "vague", "role": "annotator", "stage": "first"}
