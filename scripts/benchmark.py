@@ -16,7 +16,7 @@ with job(snakemake) as this:  # noqa: F821
         complete(rows)
     tables.write(rows, "reviewed", this.output.reviewed)
     rated = tables.read_ok([*this.input.rated, *this.input.rescued], "rated")
-    content = kept, cited_urls(row for row in verified if row["status"] == "ok"), filter_grades(rated), rows
-    provenance = options["models"], options["prompts"]
-    tables.write(benchmark(*content, *provenance), "benchmark", this.output.benchmark)
-    tables.write(benchmark(*content, [], []), "benchmark", this.output.questions)
+    cited = cited_urls(row for row in verified if row["status"] == "ok")
+    made = benchmark(kept, cited, filter_grades(rated), rows, options["models"], options["prompts"])
+    tables.write(made, "benchmark", this.output.benchmark)
+    tables.write(({**row, "models": [], "prompts": []} for row in made), "benchmark", this.output.questions)

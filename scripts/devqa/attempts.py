@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from devqa.files import content, replacing, unique_name
+from devqa.files import content, of_job, replacing, unique_name
 
 FOLDER = Path(".snakemake/devqa/jobs")
 
@@ -46,7 +46,7 @@ def at_work(rule: str, wildcards: Mapping[str, str]) -> Iterator[None]:
     Raises:
         UserError: the file can't be written.
     """
-    file = _file(rule, wildcards)
+    file = of_job(FOLDER, rule, wildcards)
     before, own = _read(file), _own()
     age_s = _age_s(file)
     with replacing(file) as temporary:
@@ -66,13 +66,13 @@ def at_work(rule: str, wildcards: Mapping[str, str]) -> Iterator[None]:
 
 def was_replaced(rule: str, wildcards: Mapping[str, str]) -> bool:
     """Has another attempt taken the place of this process's?"""
-    newest = _read(_file(rule, wildcards))
+    newest = _read(of_job(FOLDER, rule, wildcards))
     return newest is not None and not _is_this_process(newest)
 
 
 def was_killed(rule: str, wildcards: Mapping[str, str]) -> bool:
     """Did the job's last attempt end without a chance to say why? To be asked when it is known that it has ended."""
-    return _read(_file(rule, wildcards)) is not None
+    return _read(of_job(FOLDER, rule, wildcards)) is not None
 
 
 def more_memory(rule: str) -> str:
@@ -155,8 +155,3 @@ def _read(file: Path) -> Attempt | None:
     except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) and found.keys() >= {"name", "host", "pid", "since"} else None
-
-
-def _file(rule: str, wildcards: Mapping[str, str]) -> Path:
-    # A file's name, so that no wildcard is another one's folder.
-    return FOLDER / rule / ",".join(wildcards[name] for name in sorted(wildcards))

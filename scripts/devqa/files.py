@@ -4,7 +4,7 @@ import errno
 import os
 import socket
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -55,6 +55,14 @@ def content(path: str | os.PathLike) -> bytes:
             if error.errno != errno.ESTALE:
                 raise
     return Path(path).read_bytes()
+
+
+def of_job(folder: Path, rule: str, wildcards: Mapping[str, str]) -> Path:
+    """Where in `folder` what is kept of the job of `rule` with `wildcards` lies.
+
+    All wildcards are one name, so that none is another one's folder.
+    """
+    return folder / rule / ",".join(wildcards[name] for name in sorted(wildcards))
 
 
 def unique_name() -> str:

@@ -93,15 +93,17 @@ def job(snakemake: "Snakemake") -> Iterator[Job]:
     try:
         with attempts.at_work(name, wildcards):
             edits.refuse(this.recipe, this.base)
-            made = Made(name, wildcards, snakemake.params.recipe, list(this.input), list(this.output))
-            if not this.fills_the_cache and made.take():
+            made = None
+            if not this.fills_the_cache:
+                made = Made(name, wildcards, snakemake.params.recipe, list(this.input), list(this.output))
+            if made and made.take():
                 _log.info("recipe and inputs are as they were: so is what was made of them")
                 _leave(0)
             yield this
             edits.refuse(this.recipe, this.base)
             if this.wants_again or any(chat.unanswered for chat in this.chats):
                 again.leave(name, wildcards)
-            elif not any(chat.unusable for chat in this.chats):
+            elif made and not any(chat.unusable for chat in this.chats):
                 made.keep()
     except UserError as error:
         _log.error("%s: %s", name, error)

@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from devqa.errors import UserError
-from devqa.files import replacing, unique_name
+from devqa.files import of_job, replacing
 
 FOLDER = Path(".snakemake/devqa/made")
 
@@ -34,7 +34,7 @@ class Made:
     def __init__(
         self, rule: str, wildcards: Mapping[str, str], recipe: str, inputs: Sequence[str], outputs: Sequence[str]
     ):
-        self._folder = _folder(rule, wildcards)
+        self._folder = of_job(FOLDER, rule, wildcards)
         self._outputs = outputs
         self._of = _digest(recipe, inputs, outputs) if outputs else None
 
@@ -50,7 +50,7 @@ class Made:
                 _link(self._file(number), Path(output))
                 # Newer than the inputs, as Snakemake wants it.
                 os.utime(output)
-        except OSError:
+        except (OSError, UserError):
             return False
         return True
 
@@ -78,11 +78,7 @@ class Made:
 
 def forget(rule: str, wildcards: Mapping[str, str]) -> None:
     """See to it that the job of `rule` with `wildcards` does all its work when it runs."""
-    shutil.rmtree(_folder(rule, wildcards), ignore_errors=True)
-
-
-def _folder(rule: str, wildcards: Mapping[str, str]) -> Path:
-    return FOLDER / rule / ",".join(wildcards[name] for name in sorted(wildcards))
+    shutil.rmtree(of_job(FOLDER, rule, wildcards), ignore_errors=True)
 
 
 def _digest(recipe: str, inputs: Sequence[str], outputs: Sequence[str]) -> str | None:
@@ -103,10 +99,5 @@ def _sha256(file: Path) -> str:
 
 def _link(file: Path, name: Path) -> None:
     """Give `file` another `name`, in place of whatever has it."""
-    name.parent.mkdir(parents=True, exist_ok=True)
-    temporary = name.with_name(f".{name.name}.{unique_name()}")
-    try:
+    with replacing(name) as temporary:
         temporary.hardlink_to(file)
-        temporary.replace(name)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ import threading
 import pytest
 
 from devqa import attempts
+from devqa.files import of_job
 
 RULE, WILDCARDS = "queries", {"source": "mine", "shard": "0-of-2"}
 
@@ -23,7 +24,7 @@ def quick(tmp_path, monkeypatch):
 
 
 def file():
-    return attempts._file(RULE, WILDCARDS)
+    return of_job(attempts.FOLDER, RULE, WILDCARDS)
 
 
 def written(**changes):

@@ -6,9 +6,9 @@ import pytest
 
 from devqa.bill.meter import Missing, Reading
 from devqa.bill.plan import Planned
-from devqa.bill.sizes import size
+from devqa.bill.sizes import STUDYING, size
 from devqa.bill.spent import Earlier
-from devqa.bill.study import ROLES, study_lines
+from devqa.bill.study import study_lines
 from devqa.config.study import TASKS
 from standins import PROMPTS
 
@@ -66,7 +66,7 @@ def test_tables_that_are_there_are_counted(config):
         ),
     ]
     lines = study_lines(measured, Earlier(), config)
-    assert [line.role for line in lines] == list(ROLES)
+    assert [line.role for line in lines] == list(STUDYING)
     assert [(len(line.sure), len(line.likely), line.cached) for line in lines] == [(4, 2, 24), (0, 3, 6), (0, 1, 3)]
     assert [(line.further, line.most) for line in lines] == [(0, 0), (0, 0), (1.5, 3)]
     assert [line.bases for line in lines] == [{"exact", "present"}, {"present"}, {"present"}]
@@ -84,7 +84,7 @@ def test_without_a_study_there_are_no_lines():
     assert study_lines([], Earlier(), {"study": None}) == []
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", STUDYING)
 def test_the_length_of_each_request_can_be_told(role):
     rule = "study_filter" if role == "study_filter" else "study_classify"
     told = size(role, asked("m"), job(rule).recipe, {}, PROMPTS)

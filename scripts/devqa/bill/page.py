@@ -7,7 +7,7 @@ from devqa.bill.dialogues import Dialogues
 from devqa.bill.estimate import Cost, total
 from devqa.bill.flow import RULES, SEARCHING, Basis
 from devqa.bill.searches import paid
-from devqa.bill.study import ROLES
+from devqa.bill.sizes import STUDYING
 
 # Heading and width of each column; the first two are aligned to the left.
 _COLUMNS = (
@@ -134,7 +134,7 @@ def _notes(costs: Sequence[Cost], dialogues: Dialogues, config: Mapping[str, Any
 
 
 def _study(costs: Sequence[Cost]) -> Iterator[str]:
-    bases = {basis for cost in costs if cost.step in ROLES for basis in cost.bases}
+    bases = {basis for cost in costs if cost.step in STUDYING for basis in cost.bases}
     if bases:
         yield "Lines of the study (study_…) are asked by `snakemake study`, the others by `snakemake`."
     if "paper" in bases:
@@ -155,7 +155,7 @@ def _configured(config: Mapping[str, Any]) -> list[str]:
         **dict.fromkeys(SEARCHING, paid(config)),
         "retrieve": paid(config) and "rag" in _settings(evaluation),
     }
-    studying = ROLES if config.get("study") else ()
+    studying = STUDYING if config.get("study") else ()
     return [*studying, *(rule for rule in rules if wanted.get(rule, True))]
 
 

@@ -30,7 +30,7 @@ _ANSWERS = {
     "study_tasks": 30,
     "study_suitability": 80,
 }
-_STUDYING = ("study_filter", "study_tasks", "study_suitability")
+STUDYING = ("study_filter", "study_tasks", "study_suitability")
 # Of the longest answer that is allowed, what a model takes that thinks before it answers.
 _THINKING = 0.5
 
@@ -60,7 +60,7 @@ def size(role: str, asked: Mapping[str, Any], recipe: str, config: Mapping[str, 
         for name, files in content["prompts"].items()
         if name.split("/")[0] == role or name in (f"answer/{role}", role.replace("_", "/"))
     ]
-    structured = role in ("queries", "generate", "check", "verify", "domains", *_STUDYING)
+    structured = role in ("queries", "generate", "check", "verify", "domains", *STUDYING)
     limit = asked["sampling"].get("max_tokens", asked["context"])
     given, most = _given(role, content["options"], config, asked["context"] - limit)
     return Size(

@@ -11,13 +11,13 @@ from devqa.bill.dialogues import records
 from devqa.bill.flow import Group, Line
 from devqa.bill.meter import Reading
 from devqa.bill.plan import Planned
+from devqa.bill.sizes import STUDYING
 from devqa.bill.spent import Earlier
 from devqa.ingest.sources import source_files
 from devqa.recipe import asked_models
 from devqa.study.sampling import sample_size
 
 RULES = ("study_filter", "study_classify")
-ROLES = ("study_filter", "study_tasks", "study_suitability")
 _PASSED, _ABOUT_DEVELOPMENT, _KNOWLEDGE = 0.376888, 0.103112, 0.396
 
 
@@ -44,7 +44,7 @@ def study_lines(measured: Group, earlier: Earlier, config: Mapping[str, Any]) ->
             missing.append(job)
     if missing:
         _reckon(lines, missing, earlier, config)
-    return [lines[role] for role in ROLES if role in lines]
+    return [lines[role] for role in STUDYING if role in lines]
 
 
 def _count(line: Line, reading: Reading, job: Planned) -> None:

@@ -7,6 +7,7 @@ from devqa import tables
 from devqa.config.review import Review
 from devqa.errors import UserError
 from devqa.review.decisions import checked, decisions
+from devqa.review.exporting import path
 from devqa.review.items import Kind
 from devqa.review.locking import alone
 from devqa.review.store import FILE, opened
@@ -30,7 +31,7 @@ def take_in(kind: Kind, found: Sequence[tuple[str, Row]], things: Path, review: 
     """
     checked(found, kind.decisions)
     _refuse_unknown(kind, found, things)
-    file = Path(review.folder, f"{kind.name}.parquet")
+    file = path(review.folder, kind.name)
     if not Path(review.folder, FILE).exists():
         with alone(review.folder, _DOING):
             tables.write(_all(kind, _there(kind, file), found, file), kind.decisions, file)
