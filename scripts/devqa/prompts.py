@@ -4,11 +4,13 @@ A prompt is a folder: `system.j2`, `user.j2` and, optionally, `demonstrations.ya
 `{given: the variables of user.j2, answer: what the model should say}`, shown to the model as earlier turns
 in exactly the form of the real one. Small models need them, large ones gain by them. `tools.yaml`, where there is one,
 describes the tools that the model may call: a list of `{name, description, parameters: a JSON Schema}`.
+Templates may use the filter `inert`, which is the function of this name.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,18 @@ import yaml
 from devqa.errors import UserError
 
 Message = dict[str, str]
+
+# Between these the prompts of pull requests show data.
+_TAGS = ("answer", "code", "description", "fact", "facts", "question", "title")
+
+
+def inert(text: str, tags: Iterable[str] = _TAGS, *, opening: bool = False) -> str:
+    """`text` in which nothing closes one of `tags`, between which it is shown as data; nor opens one, with `opening`.
+
+    Nothing else changes: in code, List<Question> opens no tag.
+    """
+    slash = r"(?:\s*/\s*)?" if opening else r"\s*/\s*"
+    return re.sub(rf"<(?={slash}(?:{'|'.join(tags)})\b)", "&lt;", text, flags=re.IGNORECASE)
 
 
 class Prompt:
@@ -41,6 +55,8 @@ class Prompt:
             lstrip_blocks=True,
             auto_reload=False,
         )
+        # `str` says of a variable that is not given which one it is.
+        self._environment.filters["inert"] = lambda value: inert(str(value))
         self._beginnings: dict[tuple[str, int | None], list[Message]] = {}
 
     def messages(

@@ -33,7 +33,9 @@ def test_what_jobs_ask_is_wanted_by_shelf(config):
     assert not found.may_need(folder(config, "other"), "check", key("b"))
 
 
-@pytest.mark.parametrize(("basis", "complete"), [("missing", None), ("present", True), ("exact", False)])
+@pytest.mark.parametrize(
+    ("basis", "complete"), [("missing", None), ("present", True), ("exact", False), ("exact", None)]
+)
 def test_all_parts_of_a_job_that_may_ask_more_are_unsure(config, basis, complete):
     difficulty = job(config, "difficulty", {"answer": ["cheap", "other"], "judge": "cheap"}, basis)
     readings = [] if complete is None else [reading(config, "cheap", "a", complete=complete)]

@@ -63,6 +63,8 @@ class _Errand:
         # When it was first tried, last but once, and last; how often that failed, and how often for a rate limit.
         self.began: float | None = None
         self.before = self.posted = 0.0
+        # How long the last attempt took until its response was read.
+        self.took_s = 0.0
         self.attempts = self.limited = 0
         self.fault: Passing | None = None
         self.admitted: float | None = None
@@ -248,12 +250,12 @@ class _Sending:
         except NoStructuredOutput as fault:
             return self._step_down(mode, request, fault)
         self._settle(errand, record)
-        record["sent_bytes"] = len(content)
+        record |= {"sent_bytes": len(content), "seconds": errand.took_s}
         if not self._structured.learn(request, mode, record):
             self._keep(errand, record)
             return None
         if errand.first is not None:
-            return structured.repaired(errand.first, record)
+            return _repaired(errand.first, record)
         if (question := structured.repair(request, record)) is not None:
             self._keep(errand, record)
             errand.request = question
@@ -280,6 +282,7 @@ class _Sending:
             self._posting[task] = errand
             try:
                 response = await self._transport.post(content)
+                errand.took_s = round(self._now() - errand.posted, 3)
                 parsed = completion(response, self._label, self._transport.address)
             except Passing as fault:
                 self._met(errand, fault)
@@ -343,7 +346,7 @@ class _Sending:
 
     def _keep(self, errand: _Errand, record: Record) -> None:
         """Keep an answer that can't be used, before the request is asked in another form."""
-        errand.first = record if errand.first is None else structured.repaired(errand.first, record)
+        errand.first = record if errand.first is None else _repaired(errand.first, record)
         errand.began, errand.attempts, errand.limited = None, 0, 0
 
     async def _admit(self, errand: _Errand, content: bytes) -> None:
@@ -367,6 +370,11 @@ class _Sending:
         if errand.admitted is not None:
             self._channel.budget.settle(errand.admitted, 0.0)
             errand.admitted = None
+
+
+def _repaired(first: Record, second: Record) -> Record:
+    """The record of an answer that was asked for twice, with the seconds of both."""
+    return {**structured.repaired(first, second), "seconds": round(first["seconds"] + second["seconds"], 3)}
 
 
 def _back_off_s(times: int) -> float:

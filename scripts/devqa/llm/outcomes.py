@@ -1,6 +1,6 @@
 """How a call ended: what an endpoint returned becomes a record of the cache, and a record an `Answer`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from devqa.llm import attached
@@ -38,6 +38,9 @@ class Answer:
             beside that, and may be empty though the outcome is `ok`.
         attached: beside such calls, the fields of the message that the endpoint wants back in the next request
             (`devqa.llm.attached`); None where there are none.
+        seconds: from sending the request until its answer was read, those of both where it took two; waiting for a
+            place, a limit or another attempt does not count. None where it is not known: batches, records of earlier
+            versions. Answers that differ in nothing else are equal.
     """
 
     outcome: Outcome
@@ -54,6 +57,7 @@ class Answer:
     counted: bool = True
     tool_calls: tuple[ToolCall, ...] = ()
     attached: dict[str, Any] | None = None
+    seconds: float | None = field(default=None, compare=False)
 
 
 def answer(record: Record, cached: bool) -> Answer:
@@ -74,6 +78,7 @@ def answer(record: Record, cached: bool) -> Answer:
         counted=record.get("counted", record["input_tokens"] > 0),
         tool_calls=tuple(ToolCall(*call) for call in record.get("tool_calls", ())),
         attached=record.get("attached"),
+        seconds=record.get("seconds"),
     )
 
 

@@ -33,7 +33,7 @@ def model_report(data: dict[str, Any]) -> bytes:
     browsed = {key: data[key] for key in ("rows", "passages", "runs")}
     # In an HTML page's script, "<" is all that could end it.
     packed = orjson.dumps(browsed, option=orjson.OPT_SORT_KEYS).replace(b"<", b"\\u003c")
-    head, tag, tail = _page("report.html.j2", ["sort.js", "rows.js"], data=data).partition(_DATA)
+    head, tag, tail = _page("report.html.j2", ["sort.js", "browse.js", "rows.js"], data=data).partition(_DATA)
     # Joined as bytes: as text, one rare character would make every character of it four bytes wide.
     return b"".join([head.encode(), tag.encode(), packed, tail.encode()])
 

@@ -1,19 +1,21 @@
 """benchmark → answers, in the setting `agentic`: the model may search and read pages before it answers.
 
-All questions go through their rounds together, so that a round's requests are sent at once. A conversation depends on
+The conversations are the same whatever the tools are: `converse` has them with the web's, or with a repository's. All
+questions go through their rounds together, so that a round's requests are sent at once. A conversation depends on
 nothing but its question and what was answered before, so a rerun reads all of it from the cache.
 """
 
 import hashlib
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
 from devqa.errors import UserError
 from devqa.llm.chat import Answer, Chat, Request
+from devqa.llm.toolcalls import ToolCall
 from devqa.prompts import Prompt
 from devqa.steps.accounts import asked
 from devqa.steps.answer import MESSAGE_TOKENS, TOKENS, run
@@ -24,7 +26,7 @@ from devqa.tables import Row
 from devqa.tokens import estimate
 from devqa.web.tools import OK, Order, Result, Tools, nothing, open_tools
 
-__all__ = ["Tools", "agentic", "open_tools"]
+__all__ = ["Talk", "ToolSet", "Tools", "agentic", "converse", "open_tools"]
 
 _log = logging.getLogger(__name__)
 
@@ -57,11 +59,72 @@ def agentic(
     Raises:
         UserError: the model, the search engine or a prompt needs mending.
     """
-    offered = _offered(prompt)
+    given = [{"question": row["question"]} for row in questions]
+    talks = converse(questions, given, chat, prompt, _WebTools(tools), repeats, rounds=rounds, calls=calls)
+    return [
+        {**run(talk.question, SETTING, chat, talk.repeat), **talk.columns(chat), "passages": talk.passages}
+        for talk in talks
+    ]
+
+
+class ToolSet(Protocol):
+    """Tools of one kind: what the calls of models mean, and what comes of them.
+
+    Attributes:
+        names: of the tools, as tools.yaml has them.
+    """
+
+    names: Collection[str]
+
+    def understood(self, call: ToolCall, known: Collection[str], question: Row) -> Any | Result:
+        """What `call` asks for; a result that says what is wrong with it where it can't be carried out.
+
+        Args:
+            known: all `Result.links` that the conversation has brought so far.
+            question: the row of the benchmark that it is about.
+        """
+
+    def carry_out(self, orders: Sequence[Order]) -> list[Result | None]:
+        """What each of `orders` gives; None where it is not known and nothing may be sent."""
+
+    def lacks(self) -> None:
+        """Called for each conversation that can't go on for such a None."""
+
+
+class _WebTools:
+    """The tools of the web as a `ToolSet`."""
+
+    names = TOOLS
+
+    def __init__(self, tools: Tools):
+        self.carry_out = tools.carry_out
+        self.lacks = tools.lacks
+
+    def understood(self, call: ToolCall, known: Collection[str], question: Row) -> Any | Result:
+        return understood(call, known, question.get("language") or "")
+
+
+def converse(
+    questions: Sequence[Row],
+    given: Sequence[Mapping[str, Any]],
+    chat: Chat,
+    prompt: Prompt,
+    tools: ToolSet,
+    repeats: Sequence[int],
+    *,
+    rounds: int,
+    calls: int,
+) -> list["Talk"]:
+    """The ended conversations about `questions`, repeat by repeat; `given` is what `prompt` gets of each question.
+
+    Raises:
+        UserError: the model, a prompt or what the tools work with needs mending.
+    """
+    offered = _offered(prompt, tools)
     settings = {"rounds": rounds, "calls": calls}
     talks = [
-        _Talk(row, prompt.messages(settings, {"question": row["question"]}), chat, offered, repeat)
-        for repeat, row in product(repeats, questions)
+        Talk(row, prompt.messages(settings, variables), chat, offered, repeat)
+        for repeat, (row, variables) in product(repeats, list(zip(questions, given, strict=True)))
     ]
     for number in range(1, rounds + 2):
         going_on = [talk for talk in talks if talk.open]
@@ -70,20 +133,20 @@ def agentic(
         for talk, answer in zip(going_on, answers, strict=True):
             talk.take(answer, last=number > rounds)
         _carry_out([talk for talk in going_on if talk.open], tools, number, rounds, calls)
-    return [talk.row(chat) for talk in talks]
+    return talks
 
 
-def _offered(prompt: Prompt) -> tuple[dict[str, Any], ...]:
+def _offered(prompt: Prompt, tools: ToolSet) -> tuple[dict[str, Any], ...]:
     described = tuple(prompt.tools)
     names = [tool["function"]["name"] for tool in described]
-    if sorted(names) != sorted(TOOLS):
-        raise UserError(f"prompts/{prompt.name}/tools.yaml must describe the tools {' and '.join(TOOLS)}")
+    if sorted(names) != sorted(tools.names):
+        raise UserError(f"prompts/{prompt.name}/tools.yaml must describe the tools {' and '.join(tools.names)}")
     return described
 
 
-def _carry_out(talks: Sequence["_Talk"], tools: Tools, number: int, rounds: int, calls: int) -> None:
+def _carry_out(talks: Sequence["Talk"], tools: ToolSet, number: int, rounds: int, calls: int) -> None:
     """Do what the models want of the tools, for all conversations together, and tell them what came of it."""
-    wanted = [list(talk.wanted(calls)) for talk in talks]
+    wanted = [list(talk.wanted(calls, tools)) for talk in talks]
     orders = [each for part in wanted for each in part if isinstance(each, Order)]
     if talks:
         _log.info("round %d: %d conversations call tools, %d calls are carried out", number, len(talks), len(orders))
@@ -97,22 +160,25 @@ def _carry_out(talks: Sequence["_Talk"], tools: Tools, number: int, rounds: int,
             talk.tell(given, number, last=number == rounds)
 
 
-class _Talk:
+class Talk:
     """The conversation about one question.
 
     Attributes:
         open: the model has not answered yet.
+        question, repeat: what it is about: a row of the benchmark, and which draw.
+        answers: all that the model has said, the last one is the answer.
+        passages: what it was shown of pages.
     """
 
     def __init__(self, row: Row, messages: list[dict[str, Any]], chat: Chat, offered: Sequence[Any], repeat: int):
         self.open = True
-        self._question = row
+        self.question = row
         self._messages = list(messages)
         self._offered = tuple(offered)
-        self._repeat = repeat
-        self._answers: list[Answer] = []
+        self.repeat = repeat
+        self.answers: list[Answer] = []
         self._log: list[dict[str, Any]] = []
-        self._passages: list[dict[str, Any]] = []
+        self.passages: list[dict[str, Any]] = []
         self._known: set[str] = set()
         self._ids: set[str] = set()
         self._left = False
@@ -126,28 +192,28 @@ class _Talk:
     def request(self, last: bool) -> Request:
         """What to ask now."""
         choice = "none" if last or self._full else "auto"
-        return Request(tuple(self._messages), None, self._repeat, self._offered, choice)
+        return Request(tuple(self._messages), None, self.repeat, self._offered, choice)
 
     def take(self, answer: Answer, last: bool) -> None:
         """What the model said: calls of tools, or the end."""
         self.open = answer.outcome == OK and bool(answer.tool_calls) and not last and not self._full
-        self._answers.append(answer)
+        self.answers.append(answer)
 
-    def wanted(self, calls: int) -> Iterator[Order | Result]:
+    def wanted(self, calls: int, tools: ToolSet) -> Iterator[Order | Result]:
         """What each call of the last answer asks for; where nothing is to be done about it, its result."""
-        called = self._answers[-1].tool_calls
-        said = orjson.dumps([self._messages, self._repeat, [call.written for call in called]])
+        called = self.answers[-1].tool_calls
+        said = orjson.dumps([self._messages, self.repeat, [call.written for call in called]])
         before = hashlib.sha256(said).hexdigest()
         for place, call in enumerate(called):
             if place >= calls:
                 yield nothing(f"at most {calls} calls of one message are carried out, and this was one too many")
                 continue
-            each = understood(call, self._known, self._question.get("language") or "")
+            each = tools.understood(call, self._known, self.question)
             yield each if isinstance(each, Result) else Order(each, f"{before} {place}")
 
     def tell(self, results: Sequence[Result], number: int, last: bool) -> None:
         """Tell the model what its calls in round `number` have given, as far as there is room for it."""
-        answer = self._answers[-1]
+        answer = self.answers[-1]
         ids = identifiers(answer.tool_calls, self._ids)
         said = message(answer, ids)
         self._thoughts = max(self._thoughts, thoughts(said))
@@ -159,7 +225,7 @@ class _Talk:
             self._known |= shown.links
             if shown.url and shown.text:
                 page = {"url": shown.url, "title": shown.title, "text": shown.text, "score": None}
-                self._passages.append(page)
+                self.passages.append(page)
             entry = {"round": number, "tool": call.name, "arguments": call.arguments, "outcome": result.outcome}
             self._log.append({**entry, "result": shown.whole})
         if last or self._full:
@@ -170,14 +236,15 @@ class _Talk:
         """It can't go on, because nothing may be sent."""
         self.open, self._left = False, True
 
-    def row(self, chat: Chat) -> Row:
-        """The row of table `answers`. Its tokens are those of all rounds; null where one was not counted."""
-        answers = self._answers
+    def columns(self, chat: Chat) -> Row:
+        """The columns of table `answers` that hold what was said and done.
+
+        Their tokens are those of all rounds; null where one was not counted.
+        """
+        answers = self.answers
         counted = all(answer.counted for answer in answers) and any(answer.input_tokens for answer in answers)
         return {
-            **run(self._question, SETTING, chat, self._repeat),
             "answer": answers[-1].text,
-            "passages": self._passages,
             "tool_calls": self._log,
             **{name: sum(getattr(answer, name) for answer in answers) if counted else None for name in TOKENS},
             **asked(chat.label, *answers),

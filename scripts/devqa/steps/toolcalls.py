@@ -30,7 +30,7 @@ def understood(call: ToolCall, known: Collection[str], language: str) -> Search 
     """
     if call.name not in TOOLS:
         return nothing(f"there is no tool {call.name[:64]!r}, only {' and '.join(TOOLS)}")
-    arguments = _arguments(call)
+    arguments = arguments_of(call)
     if arguments is None:
         return nothing("the arguments are no JSON object")
     return _search(arguments, language) if call.name == "search" else _open(arguments, known)
@@ -47,7 +47,7 @@ def _search(arguments: dict[str, Any], language: str) -> Search | Result:
 
 
 def _open(arguments: dict[str, Any], known: Collection[str]) -> Open | Result:
-    url, part = arguments.get("url"), _number(arguments.get("page"))
+    url, part = arguments.get("url"), whole_number(arguments.get("page"))
     if not isinstance(url, str) or not url.strip():
         return nothing("the url is missing")
     if part is None:
@@ -58,12 +58,12 @@ def _open(arguments: dict[str, Any], known: Collection[str]) -> Open | Result:
     return Open(url, part)
 
 
-def _number(value: Any) -> int | None:
-    """The number of a part, the first where there is none; models write it as 2, 2.0 or "2"."""
+def whole_number(value: Any, default: int = 1) -> int | None:
+    """The number from 1 on that a model wrote as 2, 2.0 or "2", `default` where it wrote none; None if it is wrong."""
     if value is None:
-        return 1
+        return default
     if isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
-        # So many digits are enough for any page, and Python refuses to read thousands.
+        # So many digits are enough for any page or line, and Python refuses to read thousands.
         value = int(value.strip()[:9])
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1 or value < 1:
         return None
@@ -84,7 +84,7 @@ def message(answer: Answer, ids: Sequence[str]) -> dict[str, Any]:
             "type": "function",
             "function": {
                 "name": call.name if _NAME.fullmatch(call.name) else "unknown",
-                "arguments": call.arguments if call.arguments.strip() and _arguments(call) is not None else "{}",
+                "arguments": call.arguments if call.arguments.strip() and arguments_of(call) is not None else "{}",
             },
         }
         for call, id in zip(answer.tool_calls, ids, strict=True)
@@ -123,7 +123,7 @@ def identifiers(calls: Iterable[ToolCall], taken: set[str]) -> list[str]:
     return ids
 
 
-def _arguments(call: ToolCall) -> dict[str, Any] | None:
+def arguments_of(call: ToolCall) -> dict[str, Any] | None:
     """The arguments of `call`; None where they are no JSON object. No arguments are an empty one."""
     if not call.arguments.strip():
         return {}

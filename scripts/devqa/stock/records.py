@@ -40,6 +40,7 @@ class _Answered(BaseModel):
     tool_calls: list[Annotated[list[Any], AfterValidator(_call)]] = []
     # It is sent with the calls in the next request.
     attached: Annotated[dict[str, Any], AfterValidator(_beside)] = {}
+    seconds: NonNegativeFloat | None = None
     # It is shown on terminals.
     step: str = Field(pattern=r"^[a-z_]{1,40}$")
     time: NonNegativeFloat

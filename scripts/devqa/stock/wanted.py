@@ -67,7 +67,9 @@ def wanted(cache: Cache, jobs: Iterable[tuple["Planned", Iterable["Reading"]]]) 
     unsure: dict[tuple[str, str], set[str]] = {}
     pending: set[str] = set()
     for job, readings in jobs:
-        complete = job.basis == "exact"
+        readings = list(readings)
+        # A job that could not be read has none, such as one about a repository without its clone.
+        complete = job.basis == "exact" and bool(readings)
         for reading in readings:
             shelf = cache.shelf(reading.endpoint, reading.model).folder.name
             for known in (keys,) if job.runs else (keys, asked_before):
@@ -75,7 +77,7 @@ def wanted(cache: Cache, jobs: Iterable[tuple["Planned", Iterable["Reading"]]]) 
             complete = complete and reading.complete
         if complete:
             continue
-        if job.runs or job.basis != "exact":
+        if job.runs or job.basis != "exact" or not readings:
             pending.add(job.rule)
         for asked in asked_models(job.recipe):
             shelf = cache.shelf(asked["endpoint"], asked["model"]).folder.name

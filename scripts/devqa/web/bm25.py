@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import tantivy
 
@@ -32,19 +33,19 @@ def best(documents: Sequence[Counter[str]], words: Iterable[str], limit: int) ->
 
 
 class Index:
-    """A full-text index in memory (tantivy, whose BM25 has k1 = 1.2 and b = 0.75).
+    """A full-text index (tantivy, whose BM25 has k1 = 1.2 and b = 0.75), in memory or in an empty `folder`.
 
     `documents` are lists of words, or strings of words separated by spaces (see `devqa.web.words`); a
     document's number is its position.
     """
 
-    def __init__(self, documents: Iterable[list[str] | str]):
+    def __init__(self, documents: Iterable[list[str] | str], folder: Path | None = None):
         builder = tantivy.SchemaBuilder()
         # No positions: phrases are never searched.
         builder.add_text_field("words", tokenizer_name="whitespace", index_option="freq")
         builder.add_integer_field("number", fast=True)
         self._schema = builder.build()
-        self._index = tantivy.Index(self._schema)
+        self._index = tantivy.Index(self._schema, path=str(folder) if folder else None)
         writer = self._index.writer(heap_size=_HEAP_BYTES, num_threads=1)
         for number, document in enumerate(documents):
             text = document if isinstance(document, str) else " ".join(document)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from devqa.prompts import inert
 from devqa.tokens import cut, estimate
 from devqa.web.engines.base import Engine, Hit, SearchFailed
 from devqa.web.fetching.fetched import without_page
@@ -30,7 +31,7 @@ _LONGEST_TITLE = 200
 # Pages that are in memory at the same time as they came.
 _PORTION = 50
 # What stands between these tags is data: no page may end it.
-_TAGS = re.compile(r"<(?=/?(?:page|results)\b)", re.IGNORECASE)
+_TAGS = ("page", "results")
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`|\\^{}]+")
 _OFFLINE = "offline, and it is not in the cache"
 _CUT = "\n[cut off here: there is no room for more]"
@@ -312,4 +313,4 @@ def _quoted(text: str) -> str:
 
 
 def _inert(text: str) -> str:
-    return _TAGS.sub("&lt;", text)
+    return inert(text, _TAGS, opening=True)

@@ -57,6 +57,8 @@ class _Stemmers(threading.local):
 _stemmers = _Stemmers()
 
 
+# Apart from `_forms`: in code, many names are made of the same words.
+@lru_cache(maxsize=200_000)
 def _stem(word: str) -> str:
     if _LATIN.fullmatch(word):
         return _stemmers.english.stemWord(word)

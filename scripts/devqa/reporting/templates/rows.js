@@ -1,18 +1,10 @@
 "use strict";
-// The browser of single answers. Texts of the data reach the page as text nodes only.
+// The browser of single answers (browse.js).
 (function () {
-  const PAGE = 20;
+  const { data, form, element, text, away, rest, permanent, offer, start } = browsing;
+  if (!data) return;
   const FATES = { CORRECT: "correct", INCORRECT: "incorrect", NOT_ATTEMPTED: "not-attempted", ungraded: "ungraded" };
   const GRADED = new Set(["CORRECT", "INCORRECT", "NOT_ATTEMPTED"]);
-  const browser = document.getElementById("browser");
-  if (!browser) return;
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const form = browser.querySelector("form");
-  const list = browser.querySelector(".rows");
-  const pager = browser.querySelector(".pager");
-  const single = browser.querySelector(".single");
-  let found = data.runs;
-  let page = 0;
   let haystacks = null;
 
   const ofRow = (name) => (run) => data.rows[run.row][name] || "unknown";
@@ -27,42 +19,13 @@
     repeat: (run) => String(run.repeat),
   };
 
-  function element(name, className, ...children) {
-    const made = document.createElement(name);
-    if (className) made.className = className;
-    made.append(...children);
-    return made;
-  }
-
-  // Fenced code is set apart; everything else stays as it was written.
-  function text(value, language) {
-    if (!value) return element("span", "none", "nothing");
-    const made = element("div", "text");
-    if (language) made.lang = language;
-    value.split(/^```[^\n]*\n([\s\S]*?)^```[ \t]*$/m).forEach((part, index) => {
-      const trimmed = part.replace(/^\n+|\n+$/g, "");
-      if (index % 2) made.append(element("pre", "", trimmed));
-      else if (trimmed) made.append(index ? trimmed : part.trimEnd());
-    });
-    if (value.length > 1500 || value.split("\n").length > 20) {
-      made.classList.add("long");
-      made.tabIndex = 0;
-    }
-    return made;
-  }
-
   function link(entry) {
     const label = entry.title || entry.url || "no address";
     if (!/^https?:\/\//i.test(entry.url || "")) return label;
-    const made = element("a", "", label);
-    made.href = entry.url;
-    made.rel = "noopener noreferrer";
-    made.target = "_blank";
+    const made = away(label, entry.url);
     made.title = entry.url;
     return made;
   }
-
-  const rest = (count) => (count ? [element("p", "soft", `… and ${count.toLocaleString("en")} more characters, which the tables hold`)] : []);
 
   function folded(summary, ...content) {
     return element("details", "", element("summary", "", summary), ...content);
@@ -98,10 +61,7 @@
     if (run.confidence !== null) tokens.unshift(`confidence ${run.confidence}`);
     const told = [row.language, row.knowledge, row.domain, row.difficulty, row.source, run.setting, `repeat ${run.repeat}`, ...tokens];
     const made = element("p", "facts", element("b", "", run.fate), ...told.filter(Boolean).map((fact) => element("span", "", fact)));
-    const permanent = element("a", "", row.id);
-    permanent.href = `#row=${encodeURIComponent(row.id)}`;
-    permanent.title = "Link to the answers to this row";
-    made.append(permanent);
+    made.append(permanent(row.id, "Link to the answers to this row"));
     return made;
   }
 
@@ -127,19 +87,6 @@
     return made;
   }
 
-  function show() {
-    const pages = Math.max(1, Math.ceil(found.length / PAGE));
-    page = Math.min(page, pages - 1);
-    const part = found.slice(page * PAGE, (page + 1) * PAGE);
-    list.replaceChildren(...part.map(article));
-    const range = part.length ? `${page * PAGE + 1}–${page * PAGE + part.length} of ` : "";
-    browser.querySelector(":scope > .found").textContent = `${range}${found.length.toLocaleString("en")} answers`;
-    pager.hidden = pages === 1;
-    pager.querySelector("span").textContent = `Page ${page + 1} of ${pages.toLocaleString("en")}`;
-    pager.querySelector("[name=previous]").disabled = page === 0;
-    pager.querySelector("[name=next]").disabled = page === pages - 1;
-  }
-
   // What is searched: the row's texts once, and each answer's.
   function index() {
     const lower = (...parts) => parts.join("\n").toLowerCase();
@@ -150,71 +97,18 @@
     return haystacks;
   }
 
-  function wantedRow() {
-    const wanted = /^#row=(.+)$/.exec(location.hash);
-    if (!wanted) return null;
-    try {
-      return decodeURIComponent(wanted[1]);
-    } catch (error) {
-      return wanted[1];
-    }
-  }
-
-  function matching() {
-    const id = wantedRow();
-    single.hidden = id === null;
-    form.hidden = id !== null;
-    if (id !== null) {
-      single.querySelector("code").textContent = id;
-      return data.runs.filter((run) => data.rows[run.row].id === id);
-    }
+  function matcher() {
     const names = Object.keys(valueOf).filter((name) => form.elements[name].value);
     const needle = form.elements.text.value.trim().toLowerCase();
     const { rows, runs } = needle ? index() : { rows: [], runs: [] };
     const inRow = rows.map((text) => text.includes(needle));
-    return data.runs.filter(
-      (run, number) =>
-        names.every((name) => valueOf[name](run) === form.elements[name].value) &&
-        (!needle || inRow[run.row] || runs[number].includes(needle))
-    );
+    return (run, number) =>
+      names.every((name) => valueOf[name](run) === form.elements[name].value) &&
+      (!needle || inRow[run.row] || runs[number].includes(needle));
   }
 
-  function filter() {
-    found = matching();
-    page = 0;
-    show();
-  }
-
-  function options(name) {
-    const counts = new Map();
-    data.runs.forEach((run) => counts.set(valueOf[name](run), (counts.get(valueOf[name](run)) || 0) + 1));
-    const order = Object.keys(FATES);
-    const rank = (value) => (name === "fate" ? (order.indexOf(value) + 1 || order.length + 1) : 0);
-    const values = [...counts.keys()].sort((a, b) => rank(a) - rank(b) || a.localeCompare(b, "en", { numeric: true }));
-    const made = values.map((value) => new Option(`${value} (${counts.get(value).toLocaleString("en")})`, value));
-    form.elements[name].replaceChildren(new Option("all", ""), ...made);
-    form.elements[name].parentElement.hidden = values.length < 2;
-  }
-
-  function turn(step) {
-    page += step;
-    show();
-    browser.scrollIntoView();
-  }
-
-  Object.keys(valueOf).forEach(options);
-  form.addEventListener("input", filter);
-  form.addEventListener("submit", (event) => event.preventDefault());
-  pager.querySelector("[name=previous]").addEventListener("click", () => turn(-1));
-  pager.querySelector("[name=next]").addEventListener("click", () => turn(1));
-  window.addEventListener("hashchange", () => {
-    // Other places on the page are linked too.
-    if (wantedRow() === null && single.hidden) return;
-    filter();
-    if (wantedRow() !== null) browser.scrollIntoView();
-  });
-  filter();
-  if (wantedRow() !== null) browser.scrollIntoView();
-  // Before the first key stroke, and after the page is shown.
-  setTimeout(index, 300);
+  const order = Object.keys(FATES);
+  const ofFate = (value) => order.indexOf(value) + 1 || order.length + 1;
+  Object.keys(valueOf).forEach((name) => offer(name, data.runs.map(valueOf[name]), name === "fate" ? ofFate : undefined));
+  start({ items: data.runs, noun: "answers", idOf: (run) => data.rows[run.row].id, article, matcher, index });
 })();

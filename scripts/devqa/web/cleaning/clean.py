@@ -1,21 +1,17 @@
 """Pages to text: what a reader sees as the page's content, as Markdown."""
 
-import ctypes
 import logging
 import multiprocessing
 import re
-import resource
-import signal
-import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
+from devqa.confined import confine
 from devqa.language import detect
 from devqa.tokens import at_line_end
 from devqa.web.cleaning import markup
@@ -33,8 +29,6 @@ log = logging.getLogger(__name__)
 
 _MEMORY_BYTES = 2_000_000_000
 _DEEPEST = 1_000
-# prctl's PR_SET_PDEATHSIG.
-_SIGNAL_AT_PARENTS_DEATH = 1
 # Pages that wait at a worker, beside the one that it is at.
 _WAITING = 2
 # Libraries keep more and more in memory: a process ends after so many pages, and a new one takes its place.
@@ -94,7 +88,9 @@ def clean_each(
     """
     # Forked, because the other ways to start a process run the main script again.
     context = multiprocessing.get_context("fork")
-    pool = ProcessPool(workers, max_tasks=_PAGES_PER_PROCESS, initializer=_begin, context=context)
+    pool = ProcessPool(
+        workers, max_tasks=_PAGES_PER_PROCESS, initializer=confine, initargs=[_MEMORY_BYTES], context=context
+    )
     with pool:
         waiting: deque[tuple[str, Cleaned | ProcessFuture]] = deque()
         try:
@@ -143,31 +139,6 @@ def _clean_task(task: tuple[bytes, str, str, dict[str, Any]]) -> Cleaned:
         return clean_page(*task)
     except MemoryError:
         return _lost("failed", f"cleaning took more than {_MEMORY_BYTES // 10**9} GB of memory")
-
-
-def _begin() -> None:
-    """What a process does before its first page."""
-    _end_with_parent()
-    _limit_memory()
-
-
-def _end_with_parent() -> None:
-    """Have this process killed when the one that has started it is: else a page could keep it for ever, because it is
-    the parent that looks at the clock.
-    """
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_SIGNAL_AT_PARENTS_DEATH, signal.SIGKILL)
-
-
-def _limit_memory() -> None:
-    """Limit what this process may allocate on top of what it was forked with."""
-    sizes = Path("/proc/self/statm")
-    if not sizes.exists():  # only Linux has it, and only Linux keeps to this limit
-        return
-    inherited = int(sizes.read_text().split()[0]) * resource.getpagesize()
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    limit = inherited + _MEMORY_BYTES
-    resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 
 
 def _read(content: bytes, content_type: str, url: str, options: dict[str, Any]) -> Cleaned:
