@@ -6,6 +6,8 @@ want) or `failed` (a fault on the way: the row may succeed another time), and `r
 
 import pyarrow as pa
 
-from devqa.schemas import dialogues
+from devqa.schemas import dialogues, pull_requests
 
-SCHEMAS: dict[str, pa.Schema] = {name: pa.schema(fields) for name, fields in dialogues.TABLES.items()}
+SCHEMAS: dict[str, pa.Schema] = {
+    name: pa.schema(fields) for name, fields in (dialogues.TABLES | pull_requests.TABLES).items()
+}

@@ -1,0 +1,1 @@
+"""What is defined in source files."""

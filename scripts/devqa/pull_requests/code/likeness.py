@@ -1,0 +1,32 @@
+"""How alike two pieces of code are."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+# Words that are compared in their order: the time for more grows with their square.
+_MOST_WORDS = 600
+_WORD = re.compile(rb"\w+")
+
+
+def words(lines: Sequence[bytes], first: int, last: int) -> list[bytes]:
+    """The words in lines `first` to `last` of a file; lines count from 1."""
+    return _WORD.findall(b"\n".join(lines[first - 1 : last]))
+
+
+def in_any_order(one: Sequence[bytes], other: Sequence[bytes]) -> float:
+    """From 0 to 1: the share of words that both have."""
+    return 1.0 if one == other else 2 * (Counter(one) & Counter(other)).total() / (len(one) + len(other))
+
+
+def likeness(one: Sequence[bytes], other: Sequence[bytes]) -> float:
+    """From 0 (nothing in common) to 1 (equal): the share of words that both have in the same order (difflib's ratio);
+    never more than in any order.
+    """
+    if one == other:
+        return 1.0
+    if not (unordered := in_any_order(one, other)):
+        return 0.0
+    matcher = SequenceMatcher(None, one[:_MOST_WORDS], other[:_MOST_WORDS], autojunk=False)
+    return min(unordered, matcher.ratio())

@@ -1,0 +1,28 @@
+"""The definitions of one version of a file, looked up by name."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from devqa.pull_requests.code.definitions import Definition, unnumbered
+
+
+class Defined:
+    """`definitions`, in the order of table `blocks`."""
+
+    def __init__(self, definitions: Sequence[Definition]):
+        self.definitions = definitions
+        self._places = {each.name: index for index, each in enumerate(definitions)}
+        self._named: defaultdict[str, list[int]] = defaultdict(list)
+        for index, each in enumerate(definitions):
+            self._named[unnumbered(each.name)].append(index)
+
+    def __len__(self) -> int:
+        return len(self.definitions)
+
+    def place(self, name: str) -> int | None:
+        """The index of the definition with this name, None where there is none."""
+        return self._places.get(name)
+
+    def named(self, name: str) -> Sequence[int]:
+        """The indices of all definitions that have the name, each with another number."""
+        return self._named.get(unnumbered(name), ())

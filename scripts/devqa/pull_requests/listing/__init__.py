@@ -1,0 +1,1 @@
+"""Which pull requests there are, and which of them count."""

@@ -1,0 +1,1 @@
+"""Repositories as they are stored: clones, the pinned commit, trees, changes."""
