@@ -1,5 +1,6 @@
 # Everything that a fresh machine needs: Python 3.11 or newer, pip and make.
 #   make run     set up, run the whole workflow on the embedded default, say where the reports are
+#   make pull-requests   set up, make questions from the pull requests of examples/repository.bundle, say where the report is
 #   make test    set up, run the tests, as many side by side as there are cores (WORKERS=0: one after the other)
 #   make setup   set up alone: .venv with the locked packages
 #   make slurm   set up for runs on a SLURM cluster
@@ -13,12 +14,15 @@ PIP := .venv/bin/python -m pip install --disable-pip-version-check --no-deps --q
 # tests/conftest.py has the order.
 PARALLEL := -n $(WORKERS) --maxprocesses 8 --dist worksteal
 
-.PHONY: run review test slow setup slurm check lock
+.PHONY: run pull-requests review test slow setup slurm check lock
 .DELETE_ON_ERROR:
 
 run: .venv/runtime
 	.venv/bin/snakemake --cores $(CORES) --quiet rules
 	@echo "Reports: results/reports/index.html   Benchmark: results/benchmark.parquet   Where rows went: results/funnel.csv"
+
+pull-requests: .venv/runtime
+	.venv/bin/snakemake pull_requests --cores $(CORES) --quiet rules --configfile examples/pull_requests.yaml
 
 review: .venv/runtime
 	.venv/bin/python scripts/annotate.py $(REVIEW)

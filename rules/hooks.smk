@@ -27,7 +27,8 @@ def check_before_start():
         # Nothing is asked: results are taken as they are.
         return
     asked_now = {each["label"] for text in recipes for each in asked_models(text)}
-    explained(root.preflight, SETTINGS, asked_now, any(map(searches, recipes)))
+    listing = any(job.rule.name == "pr_list" for job in workflow.dag.needrun_jobs())
+    explained(root.preflight, SETTINGS, asked_now, any(map(searches, recipes)), listing)
     look_at_small_tables()
     forget_what_was_made()
     spend.remove_old(SETTINGS.cache_dir)
@@ -63,7 +64,9 @@ def closing_words():
     """
     if workflow.touch or not any(job.output for job in workflow.dag.jobs):
         return ""
-    notes = [f"NOTE  {note}" for note in described.notes(SETTINGS)]
+    recipes = {job.params.get("recipe") for job in workflow.dag.jobs} - {None}
+    asked_for = {each["label"] for text in recipes for each in asked_models(text)}
+    notes = [f"NOTE  {note}" for note in described.notes(SETTINGS, SETTINGS.used_models().keys() - asked_for)]
     return "\n".join(["", *made(), *spending(), *disturbed(), *notes])
 
 

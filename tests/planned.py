@@ -1,9 +1,9 @@
 """What an edit makes Snakemake run, for many edits in one process, without running anything.
 
-Each plan is the DAG of a dry-run, with the study where the configuration has one. A job is `changed` if it is new or
-its params or its inputs are others than those of the first plan, which is what makes Snakemake run it; it `runs` if
-it is changed or stands behind one that is. Run as a script in a project's folder, this reads a JSON list of edits,
-`[configuration, {file: text}]`, and writes the plans.
+Each plan is the DAG of a dry-run, with the study and the pull requests where the configuration has them. A job is
+`changed` if it is new or its params or its inputs are others than those of the first plan, which is what makes
+Snakemake run it; it `runs` if it is changed or stands behind one that is. Run as a script in a project's folder, this
+reads a JSON list of edits, `[configuration, {file: text}]`, and writes the plans.
 """
 
 import json
@@ -87,7 +87,7 @@ def _jobs(config: Mapping[str, Any]) -> dict[str, tuple[str, str, tuple[str, ...
     with SnakemakeApi(output) as api:
         settings = ConfigSettings(configfiles=[Path("mine.yaml")])
         workflow = api.workflow(ResourceSettings(cores=2), settings, snakefile=Path("Snakefile"))
-        targets = {"all", "study"} if config.get("study") else set()
+        targets = {"all", *(section for section in ("study", "pull_requests") if config.get(section))}
         run = workflow.dag(DAGSettings(targets=targets))
         run.execute_workflow(executor="dryrun", execution_settings=ExecutionSettings(lock=False))
         dag = workflow._workflow.dag

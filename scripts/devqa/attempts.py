@@ -77,10 +77,11 @@ def was_killed(rule: str, wildcards: Mapping[str, str]) -> bool:
 
 def more_memory(rule: str) -> str:
     """What helps a job of `rule` for which there was not enough memory."""
-    return (
-        f"give it more (on a cluster --set-resources {rule}:mem_mb=…), run fewer jobs at the same time (--cores), or "
-        "cut its source into more shards (dialogues.<source>.shards)"
-    )
+    more = f"give it more (on a cluster --set-resources {rule}:mem_mb=…)"
+    fewer = "run fewer jobs at the same time (--cores)"
+    if rule.startswith("pr_"):
+        return f"{more}, or {fewer}"
+    return f"{more}, {fewer}, or cut its source into more shards (dialogues.<source>.shards)"
 
 
 def _wait_for(before: Attempt, age_s: float) -> None:

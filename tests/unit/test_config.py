@@ -347,3 +347,35 @@ def test_every_key_of_the_default_is_commented():
     keys = [line for line in lines if line and not line.startswith((" ", "#")) and line.endswith(":")]
     for key in keys:
         assert lines[lines.index(key) - 1].startswith("#"), f"{key} has no comment above it"
+
+
+def test_repositories_are_looked_at_before_anything_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    asking = {"model": "smollm2"}
+    bundle = "examples/repository.bundle"
+    (tmp_path / "empty").mkdir()
+    repositories = {
+        "good": {"path": bundle},
+        "again": {"path": f"./{bundle}"},
+        "none": {"path": str(tmp_path / "empty")},
+        "lost": {"path": str(tmp_path / "lost")},
+        "lines": {"url": "https://code.example/a.git", "pulls": str(tmp_path / "pulls.jsonl")},
+    }
+    steps = dict.fromkeys(("question", "check", "answer", "facts", "support"), asking)
+    section = {"repositories": repositories, **steps, "evaluation": {"models": ["smollm2"], "judge": asking}}
+    with pytest.raises(UserError) as refused:
+        root.load({**DEFAULT, "pull_requests": section})
+    said = str(refused.value)
+    assert "4 problems" in said
+    assert "pull_requests.repositories.again: it is the same repository as 'good'" in said
+    assert "pull_requests.repositories.none.path: there is no git repository at" in said
+    assert f"pull_requests.repositories.lost.path: there is no {tmp_path}/lost" in said
+    assert "pull_requests.repositories.lines.pulls: there is no file" in said
+    for url in (
+        "https://me:secret@code.example/a.git",
+        "HTTPS://token@code.example/a",
+        "https://code.example/a?token=1",
+    ):
+        section["repositories"] = {"secret": {"url": url}}
+        with pytest.raises(UserError, match="without a password or token"):
+            root.load({**DEFAULT, "pull_requests": section})

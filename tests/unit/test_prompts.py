@@ -4,9 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from devqa.errors import UserError
-from devqa.prompts import Prompt
+from devqa.prompts import Prompt, inert
 from devqa.text import plain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,6 +100,55 @@ def test_broken_demonstrations_are_named(folder, text):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_project_s_prompts_parse(name):
     assert f"{name}/system.j2" in Prompt(ROOT / "prompts", name).files()
+
+
+PULLING = [name for name in NAMES if name.startswith("pull_requests/")]
+TAGS = ("answer", "code", "description", "fact", "facts", "question", "title")
+
+
+def shown(name, text):
+    """The message that a prompt of pull requests makes where all that it shows is `text`."""
+    facts = [text] if name == "pull_requests/judge" else [{"number": 1, "fact": text}]
+    given_ = dict.fromkeys(("question", "answer", "predicted", "title", "description", "repository"), text)
+    blocks = [{"node": text, "cut": False, "text": text}]
+    return Prompt(ROOT / "prompts", name).messages(
+        {"most": 1, "rounds": 1, "calls": 1}, {**given_, "facts": facts, "blocks": blocks}
+    )[-1]["content"]
+
+
+@pytest.mark.parametrize("name", PULLING)
+def test_no_data_can_end_the_tags_between_which_prompts_show_it(name):
+    def closing(text):
+        return re.findall(r"<\s*/\s*\w+", text)
+
+    plain_ones = closing(shown(name, "text"))
+    assert {tag.removeprefix("</") for tag in plain_ones} <= set(TAGS)
+    for form in ("</{}>", "</{}", "< / {} >", "<\n/{} a='b'>"):
+        for case in (str.lower, str.upper):
+            text = "".join(form.format(case(tag)) for tag in TAGS)
+            assert closing(shown(name, text)) == plain_ones
+            assert "&lt;" in shown(name, text)
+
+
+@given(st.text("</>acdefinoqrstuw &;\n", max_size=60))
+def test_only_closing_tags_are_made_inert(text):
+    made = inert(text)
+    assert made.replace("&lt;", "<") == text.replace("&lt;", "<")
+    assert not re.search(rf"<\s*/\s*({'|'.join(TAGS)})\b", made)
+    if not re.search(r"<\s*/", text):
+        assert made == text
+
+
+@pytest.mark.parametrize("name", PULLING)
+def test_ordinary_text_is_shown_as_it_is(name):
+    code = "List<Question> a = b < c / d; // <code>x</tt> <answer> &lt; </answers> </codes> \u0000\u202e 'q' \"r\"\n\tx"
+    assert code in shown(name, code)
+
+
+def test_a_variable_that_is_not_given_is_named_behind_a_filter_too(folder):
+    root = folder(p__system_j2="S", p__user_j2="{{ misspelt | inert }}")
+    with pytest.raises(UserError, match="prompts/p/user.j2: 'misspelt' is undefined"):
+        Prompt(root, "p").messages({}, {})
 
 
 def test_the_ten_demonstrations_of_generate_are_well_grounded():

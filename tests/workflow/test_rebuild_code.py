@@ -13,6 +13,7 @@ import jinja2
 import pytest
 
 from everything import everything
+from merging import repository, section
 from planned import Plan, plans
 from workflow.conftest import ROOT, copy_of_the_project, write_dialogues
 
@@ -23,7 +24,8 @@ MODULES = sorted(path.relative_to(SCRIPTS).as_posix() for path in SCRIPTS.rglob(
 DATA = sorted(path.relative_to(SCRIPTS).as_posix() for path in SCRIPTS.rglob("reporting/templates/*"))
 TEMPLATES = sorted(path.relative_to(PROMPTS).as_posix() for path in PROMPTS.rglob("*") if path.is_file())
 JUDGING = {"judge", "panel", "judge_rag_said_judge", "judge_rag_said_second", "judge_plain_published_second"}
-# Prompt → rules that render it. The benchmark says of its rows which prompts made them.
+PREDICTED = ("full_context", "no_context", "retrieval", "agentic")
+# Prompt → rules that render it. The benchmarks say of their rows which prompts made them.
 RENDERING = {
     "queries": {"queries", "benchmark"},
     "condense": {"condense", "benchmark"},
@@ -40,6 +42,11 @@ RENDERING = {
     "study/filter": {"study_filter"},
     "study/tasks": {"study_classify"},
     "study/suitability": {"study_classify"},
+    **{f"pull_requests/{name}": {f"pr_{name}", "pr_benchmark"} for name in ("question", "check", "answer", "facts")},
+    "pull_requests/support": {"pr_facts", "pr_benchmark"},
+    **{f"pull_requests/{setting}": {"pr_predict"} for setting in PREDICTED},
+    "pull_requests/command": {"pr_command"},
+    "pull_requests/judge": {"pr_recall", "pr_recall_ground_truth"},
 }
 # Scripts whose rules are not called after them, and those whose rule has no jobs here.
 RULES = {
@@ -47,6 +54,7 @@ RULES = {
     "judge.py": JUDGING,
     "import_answers.py": {"import_plain_published", "import_rag_said"},
     "import_benchmark.py": set(),
+    "pr_recall.py": {"pr_recall", "pr_recall_ground_truth"},
 }
 # That an edit of a file changes the recipes in which it stands is seen of these: a step, a script, a module that many
 # import, one that is imported inside a function, one that no job imports; templates, demonstrations, tools.
@@ -62,22 +70,25 @@ EDITED = (
     "prompts/answer/agentic/tools.yaml",
     "prompts/judge/demonstrations.yaml",
     "prompts/shared/data_only.j2",
+    "prompts/pull_requests/facts/user.j2",
 )
-# Jobs of `answer`: one for each model and setting.
-ANSWERS = {"plain": 4, "rag": 2, "confidence": 2, "agentic": 2}
+# Jobs of rules that have one for each model and setting, by the prompt.
+ANSWERS = {"answer/plain": 4, "answer/rag": 2, "answer/confidence": 2, "answer/agentic": 2}
+ANSWERS |= {f"pull_requests/{setting}": 1 for setting in PREDICTED}
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory) -> Path:
     folder = copy_of_the_project(tmp_path_factory.mktemp("rebuild") / "project")
     write_dialogues(folder / "mine/dialogues.jsonl", range(2))
+    repository(folder / "zoo")
     return folder
 
 
 @pytest.fixture(scope="module")
 def planned(project) -> dict[str, Plan]:
     """The plan of the project as it is (""), and those after a comment in each of the `EDITED` files."""
-    config = everything(project) | {"study": studying()}
+    config = everything(project) | {"study": studying(), "pull_requests": section("zoo")}
     edits = [(config, {file: _commented(project / file)}) for file in EDITED]
     return dict(zip(["", *EDITED], plans(project, [(config, {}), *edits]), strict=True))
 
@@ -113,7 +124,7 @@ def scripts() -> list[str]:
 def test_every_script_has_a_rule_is_a_command_or_is_started_by_a_server(planned):
     """So no script is left out of what follows."""
     text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "rules").glob("*.smk"))
-    named = set(re.findall(r'recipe_of\(\s*"(\w+\.py)"', text)) | {
+    named = set(re.findall(r'(?:recipe_of|of_repository)\(\s*"(\w+\.py)"', text)) | {
         f"{name}.py" for name in re.findall(r'step_recipe\(\s*"(\w+)"', text)
     }
     with_jobs = {script for script in scripts() if rules_of(script, planned)}
@@ -144,7 +155,12 @@ def test_an_edited_module_changes_exactly_the_rules_whose_script_imports_it(modu
 
 @pytest.mark.parametrize("file", DATA)
 def test_an_edited_template_of_the_reports_changes_the_pages_that_are_made_of_it(file, planned):
-    assert jobs_with(planned, lambda recipe: file in recipe["code"]) == {"report": 6, "index": 1, "study_report": 1}
+    assert jobs_with(planned, lambda recipe: file in recipe["code"]) == {
+        "report": 6,
+        "index": 1,
+        "study_report": 1,
+        "pr_report": 1,
+    }
 
 
 def jobs_with(planned: dict[str, Plan], holds: Callable[[dict[str, Any]], bool]) -> Counter[str]:
@@ -189,6 +205,7 @@ def loaded(name: str) -> frozenset[str]:
 
     for undefined in (Tolerant, Denying):
         environment = jinja2.Environment(loader=jinja2.FunctionLoader(load), undefined=undefined, autoescape=False)
+        environment.filters["inert"] = str
         for part in ("system.j2", "user.j2"):
             environment.get_template(f"{name}/{part}").render()
     return frozenset(seen)
@@ -206,12 +223,13 @@ def test_an_edited_template_changes_exactly_the_rules_that_render_it(template, p
     assert prompts, "nothing renders it"
     rules = {rule for name in prompts for rule in RENDERING[name]}
     jobs = {rule: len(recipes) for rule, recipes in planned[""].recipes.items()}
-    answers = sum(ANSWERS[name.removeprefix("answer/")] for name in prompts if name.startswith("answer/"))
-    expected = Counter({rule: answers if rule == "answer" else jobs[rule] for rule in rules})
+    expected = Counter({rule: jobs[rule] for rule in rules - {"answer", "pr_predict"}})
+    for name in prompts & ANSWERS.keys():
+        expected["pr_predict" if name.startswith("pull_requests/") else "answer"] += ANSWERS[name]
     if edited := planned.get(f"prompts/{template}"):
         assert edited.changed == expected
-    # The benchmark has hashes of whole prompts.
-    del expected["benchmark"]
+    # The benchmarks have hashes of whole prompts.
+    del expected["benchmark"], expected["pr_benchmark"]
     content = hashlib.sha256((PROMPTS / template).read_bytes()).hexdigest()
 
     def holds(recipe):

@@ -330,8 +330,8 @@ def _sections(annotation: Any, dots: str = "") -> Iterator[tuple[type[BaseModel]
         yield from _sections(part, "*." if typing.get_origin(annotation) in (dict, list) else dots)
 
 
-# Those of the study are classified in test_study_keys.py.
-KEYS = sorted(key for key in keys(Config) if not key.startswith("study."))
+# Those of the study and of pull requests are classified in test_study_keys.py and test_pull_keys.py.
+KEYS = sorted(key for key in keys(Config) if not key.startswith(("study.", "pull_requests.")))
 
 
 def test_every_key_of_the_configuration_is_classified():

@@ -30,9 +30,9 @@ STEPS = {
     **{f"answer/{setting}": setting for setting in ("rag", "confidence", "agentic")},
     **{name: name for name in ("queries", "condense", "generate", "check", "judge", "domains")},
 }
-# The study has no part in this run: test_study.py edits its prompts.
-STUDY = {name for name in RENDERING if name.startswith("study/")}
-RENDERED = [template for template in TEMPLATES if rendering(template) - STUDY]
+# These have no part in this run: test_study.py and test_pull_rebuilds.py edit their prompts.
+ELSEWHERE = {name for name in RENDERING if name.startswith(("study/", "pull_requests/"))}
+RENDERED = [template for template in TEMPLATES if rendering(template) - ELSEWHERE]
 DIALOGUES, ROWS = 4, 12
 # The filter asks the model that is evaluated too, and what the judge says of its plain answers is known then. A second
 # judge, who has not seen them, grades all four settings too.
@@ -191,12 +191,12 @@ def test_other_texts_run_every_rule_that_asks_and_what_follows(whole, edited):
 
 @pytest.mark.parametrize("template", RENDERED)
 def test_an_edited_text_sends_exactly_the_requests_that_hold_it(template, whole, edited):
-    wanted = {STEPS[prompt] for prompt in rendering(template) - STUDY}
+    wanted = {STEPS[prompt] for prompt in rendering(template) - ELSEWHERE}
     holding = [body for body in edited[1] if f"(Edited: {template})" in json.dumps(body)]
     everything = steps(whole.first[1])
     assert steps(holding) == {step: everything[step] for step in wanted}
 
 
 def test_every_prompt_has_a_step():
-    assert STEPS.keys() == RENDERING.keys() - STUDY
+    assert STEPS.keys() == RENDERING.keys() - ELSEWHERE
     assert set(STEPS.values()) == {*ASKED, "condense"}

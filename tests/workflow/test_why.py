@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from everything import everything
+from merging import repository, section
 from replies import reply, step_of
 from scripted import Reply
 from workflow.conftest import Project, Run, told, write_dialogues
 from workflow.test_again import hash_of
+from workflow.test_rebuild_code import studying
 
 STEP = re.compile(r"^(?P<step>[a-z_]+)(?:, (?P<jobs>\d+) of \d+ (?:shards|jobs))?: (?P<sends>.*)$")
 SENT = re.compile(r"(?P<probably>probably )?(?P<sent>[\d,]+) of [\d,]+ requests will be sent")
@@ -186,7 +188,8 @@ def test_every_value_of_every_recipe_has_a_key_that_the_configuration_has(fresh)
     sys.path.insert(0, str(fresh.folder / "scripts"))
     from devqa.why.keys import option_key
 
-    fresh.config = everything(fresh.folder)
+    repository(fresh.folder / "zoo")
+    fresh.config = everything(fresh.folder) | {"study": studying(), "pull_requests": section("zoo")}
     dues = told(fresh, DUES)
     config = json.loads((fresh.folder / "validated.json").read_text())
     named = {}

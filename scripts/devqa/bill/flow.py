@@ -19,7 +19,7 @@ from devqa.bill.spent import Earlier
 from devqa.recipe import asked_models
 from devqa.steps.queries import SCHEMA as QUERIES
 
-Basis = Literal["exact", "present", "earlier", "paper"]
+Basis = Literal["exact", "present", "earlier", "paper", "guess"]
 Group = Sequence[tuple[Planned, list[Reading]]]
 
 # In the order in which data flows. Some ask the search engine in place of a model (`devqa.bill.searches`).
@@ -204,7 +204,7 @@ class _Stream:
         there = sum(len(reading.cached) for _, readings in reworded for reading in readings)
         line.cached -= there
         line.further += there
-        line.most += _repeats(reworded) * rows * self._times(line) if line.role == IN_ROUNDS else there
+        line.most += _repeats(reworded) * rows * self._times(line) if line.role in IN_ROUNDS else there
         if missing:
             asked = rows * _repeats(missing)
             self._expect(line, asked * self._turns(line), asked * self._times(line), "present")
@@ -278,7 +278,7 @@ class _Stream:
 
     def _given(self, line: Line, group: Group) -> _Given:
         """The answers of `line`: one for each request, but one for each conversation where there are rounds."""
-        if line.role != IN_ROUNDS:
+        if line.role not in IN_ROUNDS:
             return _Given(line.sent, line.cached, line.sent_most, line.bases)
         most = (
             self._dialogues.count * self._config["steps"]["generate"]["pairs"] if self._asked is None else self._asked
@@ -317,7 +317,7 @@ class _Stream:
             return line.asked["at_most"]
         if line.rule == "difficulty" and line.role == "judge":
             return len(self._config["steps"]["difficulty"]["models"])
-        if line.role == IN_ROUNDS:
+        if line.role in IN_ROUNDS:
             return self._config["evaluation"]["agentic"]["rounds"] + 1
         return 2 if line.rule == "verify" else 1
 
@@ -325,7 +325,7 @@ class _Stream:
         """How often one question is probably asked about, where nothing is there: once, but for rounds and searches."""
         if line.rule in SEARCHING:
             return line.asked["usually"]
-        return sum(GOES_ON**number for number in range(self._times(line))) if line.role == IN_ROUNDS else 1
+        return sum(GOES_ON**number for number in range(self._times(line))) if line.role in IN_ROUNDS else 1
 
     def _most(self, line: Line) -> int:
         """How many requests one dialogue leads to at most."""

@@ -29,9 +29,11 @@ from devqa.tokens import estimate
 
 SCRIPTS = Path(__file__).resolve().parents[2]
 # Columns that go into no request of a later step.
-_NEVER_ASKED_ABOUT = frozenset({"outcome", "raw", "usage", "references", "supports", "passages", "tool_calls"})
-# The part in which a model is asked in rounds, and how many conversations go on after a round where nothing tells.
-IN_ROUNDS = "agentic"
+_NEVER_ASKED_ABOUT = frozenset(
+    {"outcome", "raw", "usage", "references", "supports", "passages", "tool_calls", "seconds"}
+)
+# The parts in which a model is asked in rounds, and how many conversations go on after a round where nothing tells.
+IN_ROUNDS = ("agentic", "pr_agentic")
 GOES_ON = 0.7
 
 
@@ -166,7 +168,8 @@ def measured(job: Planned, config: Mapping[str, Any]) -> list[Reading]:
 
 
 def if_readable(job: Planned, read: Callable[[], list[Reading]]) -> list[Reading]:
-    """What `read` finds in the inputs of `job`; nothing where they are not there, or are not readable yet.
+    """What `read` finds in the inputs of `job`; nothing where they are not there, or are not readable yet, such as a
+    repository without its clone.
 
     Raises:
         UserError: an input can't be read, and stays as it is.
@@ -174,7 +177,7 @@ def if_readable(job: Planned, read: Callable[[], list[Reading]]) -> list[Reading
     try:
         return [] if job.basis == "missing" else read()
     except UserError:
-        if job.basis == "present":
+        if job.basis == "present" or job.opens:
             return []
         raise
 
@@ -186,7 +189,7 @@ def _measured(job: Planned, config: Mapping[str, Any]) -> list[Reading]:
         output = moved(job.output, Path(folder))
         run_script(job, config, output, noted, lacking)
         altered = _altered(flat(output), flat(job.output))
-    in_rounds = bool(noted) and noted[0].meter.role == IN_ROUNDS
+    in_rounds = bool(noted) and noted[0].meter.role in IN_ROUNDS
     further = list(_further_in_rounds(noted, lacking) if in_rounds else _further(noted))
     complete = not any(most for _, most in further)
     return [
@@ -305,9 +308,9 @@ def _altered(made: Sequence[str], there: Sequence[str]) -> Altered | None:
 
 
 def _rows(file: str) -> Iterator[tuple[str, bytes]]:
-    """Each row's dialogue and all that a later step may ask about."""
+    """Each row's dialogue, pull request or question and all that a later step may ask about."""
     with pq.ParquetFile(file) as table:
         columns = [name for name in table.schema_arrow.names if name not in _NEVER_ASKED_ABOUT]
         for batch in table.iter_batches(batch_size=1_000, columns=columns):
             for row in batch.to_pylist():
-                yield row.get("dialogue_id") or row["id"], orjson.dumps(row)
+                yield row.get("dialogue_id") or row.get("pull_id") or row["id"], orjson.dumps(row)

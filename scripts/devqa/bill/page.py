@@ -6,8 +6,9 @@ from typing import Any
 from devqa.bill.dialogues import Dialogues
 from devqa.bill.estimate import Cost, total
 from devqa.bill.flow import RULES, SEARCHING, Basis
+from devqa.bill.pull_requests import becoming_questions
 from devqa.bill.searches import paid
-from devqa.bill.sizes import STUDYING
+from devqa.bill.sizes import PULLING, STUDYING
 
 # Heading and width of each column; the first two are aligned to the left.
 _COLUMNS = (
@@ -23,14 +24,18 @@ _COLUMNS = (
     ("basis", 7),
 )
 # The least certain first: a line that was counted on several has the name of the first.
-_BASES: tuple[Basis, ...] = ("paper", "earlier", "present", "exact")
+_BASES: tuple[Basis, ...] = ("guess", "paper", "earlier", "present", "exact")
 _MEANINGS: dict[Basis, str] = {
     "exact": "the step's tables are there and stay as they are: these very requests will be sent.",
     "present": "tables before the step will be made again, or tables or answers before it are not there yet: counted "
     "on what there is.",
     "earlier": "the step's tables are not there yet: reckoned from {count:,} dialogues at the rates of earlier runs.",
     "paper": "the step's tables are not there yet: reckoned from {count:,} dialogues at the rates of SimpleDevQA.",
+    "guess": "the tables are not there yet: {share:.0%} of {pulls:,} pull requests (latest), and the facts of "
+    "DeepCodeBench.",
 }
+# The parts that models play in questions from pull requests.
+_PULLED = [part for parts in PULLING.values() for part in parts]
 
 
 def page(costs: Sequence[Cost], dialogues: Dialogues, config: Mapping[str, Any]) -> str:
@@ -116,7 +121,8 @@ def _notes(costs: Sequence[Cost], dialogues: Dialogues, config: Mapping[str, Any
     bases = total(costs).bases
     for basis in reversed(_BASES):
         if basis in bases:
-            yield f"{basis}: {_MEANINGS[basis].format(count=dialogues.count)}"
+            known = {"count": dialogues.count, "pulls": _latest(config), "share": becoming_questions()}
+            yield f"{basis}: {_MEANINGS[basis].format(**known)}"
     sent, most = sum(cost.sent for cost in costs), sum(cost.most for cost in costs)
     if bases != {"exact"}:
         yield f"At most {_count(most)} requests will be sent, if every row passes."
@@ -124,6 +130,7 @@ def _notes(costs: Sequence[Cost], dialogues: Dialogues, config: Mapping[str, Any
     if not dialogues.read:
         yield "The dialogues are too many to be read for a bill: their number is that of the records."
     yield from _study(costs)
+    yield from _pull_requests(costs, config)
     yield from _models(costs, config)
     if sent and (budget := config["budget_usd"]):
         yield _budget(budget, total(costs))
@@ -144,6 +151,31 @@ def _study(costs: Sequence[Cost]) -> Iterator[str]:
         )
 
 
+def _pull_requests(costs: Sequence[Cost], config: Mapping[str, Any]) -> Iterator[str]:
+    steps = {cost.step for cost in costs}
+    if not steps.isdisjoint(_PULLED):
+        yield "Lines of pull requests (pr_…) are asked by `snakemake pull_requests`; up to pr_context it asks nothing."
+    if "pr_judge" in steps:
+        for name in config["pull_requests"]["evaluation"]["commands"]:
+            yield f"pull_requests.evaluation.commands.{name}: what it costs is not known, and not in the bill."
+
+
+def _latest(config: Mapping[str, Any]) -> int:
+    """How many pull requests are looked at, at most."""
+    section = config.get("pull_requests") or {"repositories": {}}
+    return sum(repository["latest"] for repository in section["repositories"].values())
+
+
+def _pulled(config: Mapping[str, Any]) -> list[str]:
+    """The parts that models play in questions from pull requests."""
+    section = config.get("pull_requests")
+    if not section:
+        return []
+    agents = section["evaluation"]
+    settings = {f"pr_{setting}" for setting in agents["settings"] if agents["models"]}
+    return [part for part in _PULLED if part not in PULLING["pr_predict"] or part in settings]
+
+
 def _configured(config: Mapping[str, Any]) -> list[str]:
     """The steps that the configuration has."""
     evaluation = config["evaluation"]
@@ -156,7 +188,7 @@ def _configured(config: Mapping[str, Any]) -> list[str]:
         "retrieve": paid(config) and "rag" in _settings(evaluation),
     }
     studying = STUDYING if config.get("study") else ()
-    return [*studying, *(rule for rule in rules if wanted.get(rule, True))]
+    return [*studying, *_pulled(config), *(rule for rule in rules if wanted.get(rule, True))]
 
 
 def _settings(evaluation: Mapping[str, Any]) -> set[str]:

@@ -70,6 +70,11 @@ class Planned:
         """Does it ask the search engine and no model?"""
         return searches(self.recipe) and not self.asks
 
+    @property
+    def opens(self) -> bool:
+        """Does it open repositories? A clone that is missing is made by the run, and by nothing before it."""
+        return not json.loads(self.recipe)["options"].keys().isdisjoint(("origin", "origins"))
+
 
 @dataclass(frozen=True)
 class Due:
@@ -115,31 +120,32 @@ def basis(pending: Iterable[str]) -> Basis:
     return "present" if there else "exact"
 
 
-def planned(snakefile: Path, config: Mapping[str, Any], targets: Collection[str] = ()) -> list[Planned]:
+def planned(snakefile: Path, config: Mapping[str, Any]) -> list[Planned]:
     """The jobs that ask, search or read tables from elsewhere, in the order in which data flows, run or not.
+
+    They are those of the default target, and of the study and the pull requests where the configuration has them.
 
     Args:
         snakefile: the workflow's; the profile beside it says when a job runs again. Results are those in the
             current folder.
         config: the validated configuration, as scripts get it.
-        targets: the rules that are to be made; without them, the default one.
 
     Raises:
         UserError: the workflow can't be planned, such as with an input that no rule makes.
     """
-    with _dag(snakefile, config, targets) as dag:
+    with _dag(snakefile, config) as dag:
         return _all_planned(dag, _in_order(dag))
 
 
 def planned_and_due(snakefile: Path, config: Mapping[str, Any]) -> tuple[list[Planned], list[Due]]:
-    """The same, and what has changed since each job with a script ran, in the same order.
+    """The same, and what has changed since each job that makes something ran, in the same order.
 
     Raises:
         UserError: the workflow can't be planned.
     """
     with _dag(snakefile, config) as dag:
         jobs = _in_order(dag)
-        return _all_planned(dag, jobs), [_due(dag, job) for job in jobs if _script(job)]
+        return _all_planned(dag, jobs), [_due(dag, job) for job in jobs if _script(job) and job.output]
 
 
 def _in_order(dag: "DAG") -> list["Job"]:
@@ -156,8 +162,8 @@ def _all_planned(dag: "DAG", jobs: Iterable["Job"]) -> list[Planned]:
 
 
 @contextmanager
-def _dag(snakefile: Path, config: Mapping[str, Any], targets: Collection[str] = ()) -> Iterator["DAG"]:
-    """The graph of all jobs of the targets, or of the default one, as a dry-run has it."""
+def _dag(snakefile: Path, config: Mapping[str, Any]) -> Iterator["DAG"]:
+    """The graph of all jobs of the configuration's targets, as a dry-run has it."""
     from snakemake.api import SnakemakeApi
     from snakemake.exceptions import RuleException, WorkflowError
     from snakemake.settings.enums import Quietness
@@ -175,11 +181,16 @@ def _dag(snakefile: Path, config: Mapping[str, Any], targets: Collection[str] = 
         settings = ConfigSettings(configfiles=[file], replace_workflow_config=True)
         try:
             workflow = api.workflow(ResourceSettings(cores=1), settings, snakefile=snakefile)
-            run = workflow.dag(_dag_settings(snakefile.parent / "profiles/default/config.yaml", targets))
+            run = workflow.dag(_dag_settings(snakefile.parent / "profiles/default/config.yaml", _targets(config)))
             run.execute_workflow(executor="dryrun", execution_settings=ExecutionSettings(lock=False))
         except (RuleException, WorkflowError) as error:
             raise UserError(f"the workflow can't be planned: {error}") from error
         yield run.workflow_api._workflow.dag
+
+
+def _targets(config: Mapping[str, Any]) -> list[str]:
+    """The rules that are to be made: what people may give as a target, as far as the configuration has it."""
+    return ["all", *(section for section in ("study", "pull_requests") if config.get(section))]
 
 
 def _dag_settings(profile: Path, targets: Collection[str]) -> Any:

@@ -16,6 +16,7 @@ from devqa.bill.flow import SEARCHING, Line, flow
 from devqa.bill.meter import Reading, measured
 from devqa.bill.page import page
 from devqa.bill.plan import Planned, planned
+from devqa.bill.pull_requests import pull_request_lines
 from devqa.bill.rates import rates
 from devqa.bill.sizes import size
 from devqa.bill.spent import Earlier, earlier
@@ -34,8 +35,7 @@ def bill(snakefile: Path, config: Mapping[str, Any], workers: int) -> str:
     Raises:
         UserError: a source, a table that is up to date, a prompt or the cache can't be read.
     """
-    targets = ("all", "study") if config["study"] else ()
-    jobs = planned(snakefile, config, targets)
+    jobs = planned(snakefile, config)
     return page(*counted(jobs, snakefile.parent / "prompts", config, workers), config)
 
 
@@ -58,6 +58,7 @@ def counted(
         return [], dialogues
     kept = earlier(responses(config["cache_dir"]))
     lines = study_lines(read, kept, config)
+    lines += pull_request_lines(read, kept, config, Path("results"))
     lines += flow(read, dialogues, rates(Path("results"), config), kept, config, rows)
     return _costs(lines, kept, config, prompts), dialogues
 

@@ -29,8 +29,30 @@ _ANSWERS = {
     "study_filter": 25,
     "study_tasks": 30,
     "study_suitability": 80,
+    "pr_question": 150,
+    "pr_check": 150,
+    "pr_answer": 120,
+    "pr_facts": 250,
+    "pr_support": 200,
+    "pr_full_context": 150,
+    "pr_no_context": 150,
+    "pr_retrieval": 150,
+    "pr_agentic": 150,
+    "pr_judge": 120,
 }
 STUDYING = ("study_filter", "study_tasks", "study_suitability")
+# The steps from pull requests that ask models, each with the parts that these play, in the order in which data flows.
+PULLING = {
+    "pr_question": ("pr_question",),
+    "pr_check": ("pr_check",),
+    "pr_answer": ("pr_answer",),
+    "pr_facts": ("pr_facts", "pr_support"),
+    "pr_predict": ("pr_full_context", "pr_no_context", "pr_retrieval", "pr_agentic"),
+    "pr_recall": ("pr_judge",),
+}
+# Facts of a question in DeepCodeBench (https://huggingface.co/datasets/Qodo/deep_code_bench), and what each mostly has.
+FACTS, _FACT = 6.58, 25
+_ASKED_IN_WORDS = PULLING["pr_predict"]
 # Of the longest answer that is allowed, what a model takes that thinks before it answers.
 _THINKING = 0.5
 
@@ -58,9 +80,10 @@ def size(role: str, asked: Mapping[str, Any], recipe: str, config: Mapping[str, 
     texts = [
         sum(estimate((prompts / file).read_text(encoding="utf-8")) for file in files)
         for name, files in content["prompts"].items()
-        if name.split("/")[0] == role or name in (f"answer/{role}", role.replace("_", "/"))
+        if name.split("/")[0] == role or name in (f"answer/{role}", role.replace("_", "/"), _of_pull_requests(role))
     ]
     structured = role in ("queries", "generate", "check", "verify", "domains", *STUDYING)
+    structured = structured or (role.startswith("pr_") and role not in _ASKED_IN_WORDS)
     limit = asked["sampling"].get("max_tokens", asked["context"])
     given, most = _given(role, content["options"], config, asked["context"] - limit)
     return Size(
@@ -70,6 +93,11 @@ def size(role: str, asked: Mapping[str, Any], recipe: str, config: Mapping[str, 
         output_most=limit,
         structured=structured,
     )
+
+
+def _of_pull_requests(role: str) -> str:
+    """The prompt with which a model plays this part there."""
+    return role.replace("pr_", "pull_requests/", 1)
 
 
 def usual_answer(role: str, asked: Mapping[str, Any]) -> float:
@@ -103,6 +131,20 @@ def _given(role: str, options: Mapping[str, Any], config: Mapping[str, Any], roo
         case "study_filter" | "study_tasks" | "study_suitability":
             names = sum(estimate(text) for pair in options.get("categories", {}).items() for text in pair)
             return names + options["text_tokens"] * 0.5, names + options["text_tokens"]
+        case "pr_question" | "pr_check" | "pr_answer" | "pr_support" | "pr_full_context":
+            # Title and description, the question, or the facts stand beside the context.
+            context = config["pull_requests"]["context"]["tokens"]
+            return min(context * 0.3 + _PAIR, room), min(context * 1.5 + _PAIR_MOST, room)
+        case "pr_retrieval":
+            return _PAIR + options["blocks"] * options["block_tokens"] * 0.4, min(
+                _PAIR_MOST + options["blocks"] * options["block_tokens"], room
+            )
+        case "pr_agentic":
+            return min(_PAIR + options["rounds"] * options["result_tokens"] * 0.5, room), room
+        case "pr_judge":
+            facts = min(FACTS, options["batch"]) * _FACT
+            longest = config["pull_requests"]["evaluation"]["sampling"]["max_tokens"]
+            return facts + _PAIR + _ANSWERS["pr_full_context"], options["batch"] * 3 * _FACT + _PAIR_MOST + longest
         case "judge":
             return 2 * _PAIR + _ANSWERS["answer"], _PAIR_MOST + _longest_answer(config)
         case _:

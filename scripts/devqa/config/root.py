@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field, ValidationError
 from devqa.config.base import Name, Section
 from devqa.config.evaluation import Evaluation
 from devqa.config.models import Model
+from devqa.config.pull_requests import PullRequests
 from devqa.config.review import Review
 from devqa.config.sources import Clean, Fetch, Ingest, Search, Source
 from devqa.config.steps import Steps
@@ -20,6 +21,7 @@ from devqa.config.study import Study
 from devqa.errors import UserError
 from devqa.imports.files import table_files
 from devqa.ingest.sources import source_files
+from devqa.pull_requests.repositories.pinning import pinned
 from devqa.web.corpus_files import corpus_files
 
 
@@ -38,6 +40,7 @@ class Config(Section):
     evaluation: Evaluation
     review: Review = Review()
     study: Study | None = None
+    pull_requests: PullRequests | None = None
     cache_dir: str = Field(".cache/devqa", min_length=1)
     cache_archive: str = "devqa-cache.zip"
     budget_usd: float | None = Field(None, gt=0, allow_inf_nan=False)
@@ -86,6 +89,8 @@ class Config(Section):
         if self.study:
             for name in ("filter", "tasks", "suitability"):
                 yield f"study.{name}.model", getattr(self.study, name).model
+        if self.pull_requests:
+            yield from self._named_by_pull_requests()
 
     def _named_by_steps(self) -> Iterator[tuple[str, str]]:
         for name in ("queries", "condense", "generate", "check", "verify"):
@@ -93,6 +98,14 @@ class Config(Section):
         for number, label in enumerate(self.steps.difficulty.models):
             yield f"steps.difficulty.models.{number}", label
         yield "steps.difficulty.judge", self.steps.difficulty.judge
+
+    def _named_by_pull_requests(self) -> Iterator[tuple[str, str]]:
+        section = self.pull_requests
+        for name in ("question", "check", "answer", "facts", "support"):
+            yield f"pull_requests.{name}.model", getattr(section, name).model
+        for number, label in enumerate(section.evaluation.models):
+            yield f"pull_requests.evaluation.models.{number}", label
+        yield "pull_requests.evaluation.judge.model", section.evaluation.judge.model
 
 
 def load(raw: Mapping[str, Any]) -> Config:
@@ -105,18 +118,19 @@ def load(raw: Mapping[str, Any]) -> Config:
         config = Config.model_validate(dict(raw))
     except ValidationError as error:
         raise _refusal(_describe(problem) for problem in error.errors()) from None
-    checks = (_unknown_models, _taken_names, _repeated, _settings, _missing_files)
+    checks = (_unknown_models, _taken_names, _repeated, _settings, _missing_files, _repositories)
     if problems := [problem for check in checks for problem in check(config)]:
         raise _refusal(problems)
     return config
 
 
-def preflight(config: Config, asked: Collection[str], searching: bool) -> None:
+def preflight(config: Config, asked: Collection[str], searching: bool, listing: bool = False) -> None:
     """Refuse to start while an API key is missing from the environment, or the cache can't be written.
 
     Args:
         asked: the models that will be asked; the others need no key.
         searching: the search engine will be asked.
+        listing: pull requests will be listed.
 
     Raises:
         UserError: names every variable that is not set, and the models that need it.
@@ -132,6 +146,12 @@ def preflight(config: Config, asked: Collection[str], searching: bool) -> None:
         problems.append(
             f"search.api_key_env: the environment variable {key} is not set (it holds your key of {engine})"
         )
+    if config.pull_requests and listing and not config.offline:
+        problems += [
+            f"pull_requests.repositories.{name}.token_env: the environment variable {repository.token_env} is not set"
+            for name, repository in config.pull_requests.repositories.items()
+            if repository.pulls == "github" and repository.token_env and not os.environ.get(repository.token_env)
+        ]
     try:
         Path(config.cache_dir).mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -201,9 +221,17 @@ def _repeated(config: Config) -> Iterator[str]:
             [*([judge.model] if (judge := config.evaluation.judge) else []), *config.evaluation.panel],
         ),
         ("evaluation.difficulties", config.evaluation.difficulties),
+        *_repeatable(config),
     ):
         for value in sorted({value for value in values if values.count(value) > 1}):
             yield f"{key}: '{value}' stands there more than once"
+
+
+def _repeatable(config: Config) -> Iterator[tuple[str, list[str]]]:
+    if config.pull_requests:
+        agents = config.pull_requests.evaluation
+        yield "pull_requests.evaluation.models", agents.models
+        yield "pull_requests.evaluation.settings", agents.settings
 
 
 def _settings(config: Config) -> Iterator[str]:
@@ -232,6 +260,24 @@ def _missing_files(config: Config) -> Iterator[str]:
         weights = config.models[label].weights or ""
         if weights.endswith(".gguf") and not weights.startswith("hf:") and not Path(weights).is_file():
             yield f"models.{label}.weights: there is no file {weights}"
+
+
+def _repositories(config: Config) -> Iterator[str]:
+    known: dict[str, str] = {}
+    for name, repository in config.pull_requests.repositories.items() if config.pull_requests else ():
+        key = f"pull_requests.repositories.{name}"
+        if repository.pulls not in ("history", "github") and not Path(repository.pulls).is_file():
+            yield f"{key}.pulls: there is no file {repository.pulls}"
+        place = repository.url or str(Path(repository.path).resolve())
+        if (other := known.setdefault(place, name)) != name:
+            yield f"{key}: it is the same repository as '{other}': its questions would count twice"
+        if repository.path and not Path(repository.path).exists():
+            yield f"{key}.path: there is no {repository.path}"
+        elif repository.path:
+            try:
+                pinned(name, repository.path, repository.commit)
+            except UserError as error:
+                yield str(error)
 
 
 def _taken_names(config: Config) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from markupsafe import Markup
 
 from devqa.evaluation.grading import GRADES
 from devqa.evaluation.metrics import UNUSABLE
-from devqa.reporting import charts, paper, plots, words
+from devqa.pull_requests import GROUND_TRUTH
+from devqa.reporting import blog, charts, paper, plots, words
 
 _TEMPLATES = Path(__file__).parent / "templates"
 # Where the browser's data goes. Escaped texts can't hold it.
@@ -30,12 +32,8 @@ _STATUSES = (("ok", "correct", "ok"), ("rejected", "not-attempted", "rejected"),
 
 def model_report(data: dict[str, Any]) -> bytes:
     """The HTML page of one model; `data` as `data.report_data` gives it."""
-    browsed = {key: data[key] for key in ("rows", "passages", "runs")}
-    # In an HTML page's script, "<" is all that could end it.
-    packed = orjson.dumps(browsed, option=orjson.OPT_SORT_KEYS).replace(b"<", b"\\u003c")
-    head, tag, tail = _page("report.html.j2", ["sort.js", "browse.js", "rows.js"], data=data).partition(_DATA)
-    # Joined as bytes: as text, one rare character would make every character of it four bytes wide.
-    return b"".join([head.encode(), tag.encode(), packed, tail.encode()])
+    page = _page("report.html.j2", ["sort.js", "browse.js", "rows.js"], data=data)
+    return _filled(page, {key: data[key] for key in ("rows", "passages", "runs")})
 
 
 def index_page(data: dict[str, Any]) -> bytes:
@@ -48,7 +46,23 @@ def study_page(data: dict[str, Any]) -> bytes:
     return _page("study.html.j2", ["sort.js"], data=data).encode()
 
 
-def _page(template: str, scripts: list[str], **values: Any) -> str:
+def pull_requests_page(data: dict[str, Any]) -> bytes:
+    """The HTML page of questions from pull requests; `data` as `recalling.recalling_data` gives it."""
+    scripts, styles = ["sort.js", "browse.js", "questions.js"], ["style.css", "questions.css"]
+    page = _page("pull_requests.html.j2", scripts, styles, data=data)
+    return _filled(page, {key: data[key] for key in ("agents", "rows", "runs")})
+
+
+def _filled(page: str, browsed: dict[str, Any]) -> bytes:
+    """A page with the data that its browser of rows shows."""
+    # In an HTML page's script, "<" is all that could end it.
+    packed = orjson.dumps(browsed, option=orjson.OPT_SORT_KEYS).replace(b"<", b"\\u003c")
+    head, tag, tail = page.partition(_DATA)
+    # Joined as bytes: as text, one rare character would make every character of it four bytes wide.
+    return b"".join([head.encode(), tag.encode(), packed, tail.encode()])
+
+
+def _page(template: str, scripts: list[str], styles: Sequence[str] = ("style.css",), **values: Any) -> str:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -65,10 +79,12 @@ def _page(template: str, scripts: list[str], **values: Any) -> str:
         "plots": plots,
         "words": words,
         "paper": paper,
+        "blog": blog,
+        "GROUND_TRUTH": GROUND_TRUTH,
         "GRADES": GRADES,
         "UNUSABLE": UNUSABLE,
     }
-    style = _source("style.css")
+    style = "".join(map(_source, styles))
     sources = [_source(name) for name in scripts]
     return environment.get_template(template).render(
         style=Markup(style),  # noqa: S704 - the project's own file

@@ -17,6 +17,8 @@ E = Mapping[str, float | None]
 
 _STEP = 24
 _CELL = 34
+# Of a histogram; without the last one, which has all the rest.
+_BARS = 30
 
 
 def scores(rows: Sequence[Mapping[str, Any]], label: str) -> Markup:
@@ -203,6 +205,37 @@ def _cells(comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
+def histogram(counts: Mapping[str, int], title: str, label: str) -> Markup:
+    """How many questions have each number of something, as bars.
+
+    Args:
+        counts: number → questions, ascending, none left out; those from `_BARS` on share a bar.
+        title: of the axis of numbers.
+        label: the chart in a sentence.
+    """
+    import altair as alt
+
+    if not counts:
+        return Markup("")
+    numbers = list(counts)
+    shown = {number: counts[number] for number in numbers[:_BARS]}
+    if rest := sum(counts[number] for number in numbers[_BARS:]):
+        shown[f"{numbers[_BARS]}+"] = rest
+    values = [{"number": number, "questions": questions} for number, questions in shown.items()]
+    # Of many bars the first number and every fifth, but none so near to the last bar that its label hides it.
+    named = [number for place, number in enumerate(shown) if not place or int(number.rstrip("+")) % 5 == 0]
+    named = [number for number in named if number not in numbers[_BARS - 2 : _BARS]] + list(shown)[_BARS:]
+    labels = f"indexof({json.dumps(named if len(shown) > 12 else list(shown))}, datum.value) < 0 ? '' : datum.label"
+    axis = alt.Axis(labelAngle=0, labelExpr=labels, ticks=False)
+    room = alt.Scale(domain=[0, 1.08 * max(shown.values())], nice=False)
+    base = alt.Chart(alt.InlineData(values=values)).encode(
+        x=alt.X("number:N", sort=list(shown), title=title, axis=axis, scale=alt.Scale(paddingInner=0.15)),
+        y=alt.Y("questions:Q", title="questions", scale=room, axis=alt.Axis(tickCount=4, tickMinStep=1)),
+    )
+    bars = base.mark_bar(color=COLOURS["correct"])
+    return drawn(bars.properties(width=alt.Step(max(9, min(30, 300 // len(values)))), height=150), label)
+
+
 def reliability(bins: Sequence[Mapping[str, Any]], label: str) -> Markup:
     """Reliability diagram: for each bin of stated confidence the share that is correct, with its 95 % interval.
 
@@ -245,12 +278,13 @@ def reliability(bins: Sequence[Mapping[str, Any]], label: str) -> Markup:
     return drawn(alt.layer(*layers).properties(width=300, height=300), label)
 
 
-def scatter(points: Sequence[Mapping[str, Any]], name: str, label: str) -> Markup:
+def scatter(points: Sequence[Mapping[str, Any]], name: str, label: str, score: str = "F-score, plain") -> Markup:
     """One labelled point for each model: its F-score, and its figure of another benchmark.
 
     Args:
         points: `model`, `score`, `outside`.
         name: of the other benchmark's figure.
+        score: what the score is called.
     """
     import altair as alt
 
@@ -271,7 +305,7 @@ def scatter(points: Sequence[Mapping[str, Any]], name: str, label: str) -> Marku
     dots = [{"outside": each["outside"], "score": each["score"], "model": each["model"][:40]} for each in points]
     ticks = alt.Axis(tickCount=6)
     x = alt.X("outside:Q", title=name, scale=alt.Scale(domain=across, nice=False, zero=False), axis=ticks)
-    y = alt.Y("score:Q", title="F-score, plain", scale=alt.Scale(domain=up, nice=False, zero=False), axis=ticks)
+    y = alt.Y("score:Q", title=score, scale=alt.Scale(domain=up, nice=False, zero=False), axis=ticks)
     layers = [
         alt.Chart(alt.InlineData(values=dots))
         .mark_circle(size=70, color=COLOURS["correct"], opacity=0.9)

@@ -3,6 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from devqa.why import pulls
+
+# What their names begin with that go from pull requests to agents.
+_PULLS = "pr_"
 # The sections that a script's options are taken from; of a key that several have, the first.
 _WEB = ("search", "fetch", "clean")
 _SECTIONS = {
@@ -97,8 +101,10 @@ def option_key(script: str, path: tuple[str, ...], options: Mapping[str, Any], c
         return _described(inner[0], inner[1:], config)
     if script == "report" and name == "model":
         return _described(options["model"]["name"], inner, config)
-    if script == "funnel" and name == "prices":
+    if script in ("funnel", "pr_report") and name == "prices":
         return _price(inner, config)
+    if script.startswith(_PULLS):
+        return pulls.option(script, path, options, config)
     if known or name in _OF_ALL:
         key = known or _OF_ALL[name]
         # Of what is said in words, the names inside are no keys: the first says of what it is.
@@ -113,6 +119,8 @@ def model_key(script: str, role: str) -> str:
     """The key that chooses the model or models of a part."""
     if script == "answer":
         return "evaluation.models"
+    if script.startswith(_PULLS):
+        return pulls.model(script, role)
     return _CHOSEN.get((script, role), f"steps.{script}.model")
 
 
@@ -134,6 +142,8 @@ def asked_key(script: str, role: str, label: str, path: tuple[str, ...], config:
 def _sampling(script: str, role: str) -> str:
     if script == "answer":
         return "evaluation.sampling"
+    if script.startswith(_PULLS):
+        return f"{pulls.step(script, role)}.sampling"
     return _SAMPLED.get((script, role), f"steps.{script}.sampling")
 
 

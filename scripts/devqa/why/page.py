@@ -6,6 +6,7 @@ from typing import Any
 from devqa.bill.estimate import Cost
 from devqa.bill.plan import Due
 from devqa.bill.searches import paid
+from devqa.bill.sizes import PULLING
 from devqa.recipe import asked_models
 from devqa.why.causes import Group, Step
 from devqa.why.changes import Template
@@ -16,6 +17,8 @@ _NAMED = 3
 _MODULES = 5
 _SEARCHING = ("search", "evidence", "retrieve")
 _FETCHING = ("fetch", "evidence", "retrieve")
+# Steps of which each part that a model plays has a line of its own in the bill.
+_PARTS = {"study_classify": ("study_tasks", "study_suitability"), **PULLING}
 _MADE_HERE = ("absent", "lost", "incomplete", "unrecorded")
 _WORDS = {
     "absent": "not made yet: {}",
@@ -43,7 +46,7 @@ def page(
         return "Nothing to be done: every result is what a run would make now."
     lines = ["What a run would do now, and why. Nothing has been sent.", ""]
     for step in steps:
-        own = [cost for cost in costs if cost.step.split()[0] == step.name]
+        own = [cost for cost in costs if cost.step.split()[0] in _PARTS.get(step.name, (step.name,))]
         lines += [f"{_counted(step)}: {sending(step, own, config)}"]
         lines += [f"    {line}" for line in _causes(step)]
     for lines_of_one in diffs.values():
@@ -78,7 +81,21 @@ def sending(step: Step, costs: Sequence[Cost], config: Mapping[str, Any]) -> str
         said.append("pages that are not in the cache are fetched")
     if online and any(cost.step == "answer agentic" for cost in costs):
         said.append("what models search for by themselves is not counted")
+    said += _of_pull_requests(step, config)
     return "; ".join(said) or "sends nothing"
+
+
+def _of_pull_requests(step: Step, config: Mapping[str, Any]) -> Iterator[str]:
+    """What a step sends to hosts of repositories, and what its commands send."""
+    if step.name == "pr_command":
+        yield "runs commands: what they send and cost is not counted"
+    repositories = (config.get("pull_requests") or {}).get("repositories", {})
+    running = {job.wildcards.get("repository") for group in step.groups for job in group.jobs}
+    own = [each for label, each in repositories.items() if label in running and not config["offline"]]
+    if step.name == "pr_repository" and any(each["url"] for each in own):
+        yield "repositories that are not in the cache are cloned"
+    if step.name == "pr_list" and any(each["pulls"] == "github" for each in own):
+        yield "GitHub is asked for pull requests that are not in the cache"
 
 
 def _requests(step: Step, costs: Sequence[Cost]) -> str:
@@ -93,7 +110,8 @@ def _requests(step: Step, costs: Sequence[Cost]) -> str:
         of_all = f"no {what} will be sent"
     if bases <= {"exact"}:
         return of_all
-    counted = "reckoned, as its tables are not there" if bases & {"earlier", "paper"} else "counted on what there is"
+    reckoned = not bases <= {"exact", "present"}
+    counted = "reckoned, as its tables are not there" if reckoned else "counted on what there is"
     return f"probably {of_all}, at most {round(most):,} ({counted})"
 
 
@@ -128,7 +146,7 @@ def _causes(step: Step) -> Iterator[str]:
 
 def _which(group: Group, step: Step) -> str:
     """What a group's jobs have in common that others have not, such as their model."""
-    for name in ("source", "model", "judge", "setting"):
+    for name in ("source", "repository", "model", "agent", "judge", "setting"):
         own, others = _values(group.jobs, name), _values(step.jobs, name)
         if own and own != others and len(own) <= _NAMED:
             return f" ({', '.join(own)})"

@@ -1,0 +1,1 @@
+"""Who answers, with what; and how many of the facts are in it."""

@@ -1,0 +1,1 @@
+"""What came of it: figures with intervals, the ledger, the published shape."""

@@ -1,0 +1,1 @@
+"""Questions, their check, true answers, facts, and the benchmark that they make."""

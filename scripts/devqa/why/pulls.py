@@ -1,0 +1,64 @@
+"""What people call a value of a recipe of the rules that go from pull requests to agents (rules/pull_requests.smk)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_SECTION = "pull_requests"
+_SELECT = ("languages", "ignore")
+_SAID = {
+    ("pr_benchmark", "models"): "the models that its rows name",
+    ("pr_benchmark", "prompts"): "the prompts that its rows name",
+    ("pr_score", "runs"): "who is asked in which setting",
+    ("pr_report", "notes"): "the notes about models and commands",
+}
+
+
+def option(script: str, path: Sequence[str], options: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+    """The key that an option of `script` comes from, or what it says; `path` has its names from the outermost."""
+    name, *inner = path
+    if said := _SAID.get((script, name)):
+        return f"{said} ({inner[0]})" if inner else said
+    if name == "origins":
+        return _key("repositories", *inner)
+    if name == "origin":
+        return _key("repositories", options["origin"]["label"], *inner)
+    if name == "select":
+        return _key(*path)
+    match script:
+        case "pr_repository" | "pr_list":
+            # Its label is no value of it, but what it is called.
+            return _key("repositories", options["label"], *(path if name != "label" else ()))
+        case "pr_blocks":
+            return _key("select", *path)
+        case "pr_context":
+            return _key("select" if name in _SELECT else "context", *path)
+        case "pr_predict":
+            return _key("evaluation", "agentic" if "rounds" in options else "retrieval", *path)
+        case "pr_command":
+            return _key("evaluation", "commands", *_commands(options, config), *path)
+        case _:
+            return f"{step(script, script)}.{'.'.join(path)}"
+
+
+def step(script: str, role: str) -> str:
+    """The section of the part that a model plays: it has its sampling and, but for agents, its name."""
+    if script == "pr_predict":
+        return _key("evaluation")
+    if script == "pr_recall":
+        return _key("evaluation", "judge")
+    return _key(role.removeprefix("pr_"))
+
+
+def model(script: str, role: str) -> str:
+    """The key that chooses the model of a part."""
+    return f"{step(script, role)}.{'models' if script == 'pr_predict' else 'model'}"
+
+
+def _key(*names: str) -> str:
+    return ".".join([_SECTION, *names])
+
+
+def _commands(options: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
+    """The name of the command with these options; none where the configuration has no such command any more."""
+    commands = config[_SECTION]["evaluation"]["commands"]
+    return [name for name, each in commands.items() if each["command"] == options["command"]][:1]
