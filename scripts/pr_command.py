@@ -3,7 +3,7 @@
 from devqa import tables
 from devqa.job import job
 from devqa.prompts import Prompt
-from devqa.pull_requests.agents.commands import Command, answered
+from devqa.pull_requests.agents.commands import Command, answered, may_pass
 
 with job(snakemake) as this:  # noqa: F821
     questions = tables.read(this.input.questions, "repository_questions")
@@ -19,7 +19,6 @@ with job(snakemake) as this:  # noqa: F821
         cache=this.cache,
         offline=this.offline,
     )
-    # What has ended well, or ran into its time limit, has cost that much, and would do so again.
-    this.wants_again = any(row["exit_code"] not in (None, 0) for row in rows)
+    this.wants_again = any(map(may_pass, rows))
     for number, path in enumerate(this.output.predictions):
         tables.write(rows[number * len(questions) : (number + 1) * len(questions)], "predictions", path)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -39,6 +39,7 @@ _EVALUATION = ("domains", "retrieved", "answers", "grades", "panel")
 
 # Reasons of failed rows begin with one of these (devqa.steps.accounts).
 OUTCOMES = ("refused", "truncated", "empty", "error")
+_STATUSES = ("ok", "rejected", "failed")
 _NUMBER = re.compile(r"(?<!HTTP )(?<![\w.])\d[\d,.]*(?!\w)")
 
 
@@ -95,6 +96,25 @@ def stage(name: str, paths: Iterable[str]) -> Stage:
     for batch in batches(paths, table, 10_000, columns=wanted):
         account.add(row for row in batch if row.get("supported", True) or row["status"] == "ok")
     return account
+
+
+def account_lines(name: str, account: Stage, way_back: Callable[[str], str]) -> list[str]:
+    """What is said of a table at the end of a run: rows by status, and the reasons of failed ones, most frequent first.
+
+    Args:
+        name: what the table is called there.
+        way_back: gives of a reason how such rows come back, in words for the end of its line.
+    """
+    counts = dict.fromkeys(_STATUSES, 0)
+    for (status, _), count in account.counts.items():
+        counts[status] += count
+    statuses = ", ".join(f"{count:,} {status}" for status, count in counts.items() if count)
+    failed = [
+        f"FAILED  {name}: {count:,} of {account.rows:,} rows: {reason}{way_back(reason)}"
+        for (status, reason), count in account.counts.most_common()
+        if status == "failed"
+    ]
+    return [f"{name}: {account.rows:,} rows{f' ({statuses})' if statuses else ''}", *failed]
 
 
 def stages(inputs: Mapping[str, Sequence[str]], pairs: int, asked: int) -> list[tuple[Stage, int | None]]:
@@ -169,8 +189,9 @@ def funnel(
     """
     rows = []
     for account, _ in stages:
-        order = {"ok": 0, "rejected": 1, "failed": 2}
-        for status, reason in sorted(account.counts, key=lambda key: (order[key[0]], -account.counts[key], key[1])):
+        for status, reason in sorted(
+            account.counts, key=lambda key: (_STATUSES.index(key[0]), -account.counts[key], key[1])
+        ):
             spent = account.spent[status, reason]
             rows.append(
                 {

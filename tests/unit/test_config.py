@@ -351,6 +351,7 @@ def test_every_key_of_the_default_is_commented():
 
 def test_repositories_are_looked_at_before_anything_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("HOME", str(tmp_path))
     asking = {"model": "smollm2"}
     bundle = "examples/repository.bundle"
     (tmp_path / "empty").mkdir()
@@ -358,8 +359,8 @@ def test_repositories_are_looked_at_before_anything_runs(tmp_path, monkeypatch):
         "good": {"path": bundle},
         "again": {"path": f"./{bundle}"},
         "none": {"path": str(tmp_path / "empty")},
-        "lost": {"path": str(tmp_path / "lost")},
-        "lines": {"url": "https://code.example/a.git", "pulls": str(tmp_path / "pulls.jsonl")},
+        "lost": {"path": "~/lost"},
+        "lines": {"url": "https://code.example/a.git", "pulls": "~/pulls.jsonl"},
     }
     steps = dict.fromkeys(("question", "check", "answer", "facts", "support"), asking)
     section = {"repositories": repositories, **steps, "evaluation": {"models": ["smollm2"], "judge": asking}}
@@ -370,7 +371,7 @@ def test_repositories_are_looked_at_before_anything_runs(tmp_path, monkeypatch):
     assert "pull_requests.repositories.again: it is the same repository as 'good'" in said
     assert "pull_requests.repositories.none.path: there is no git repository at" in said
     assert f"pull_requests.repositories.lost.path: there is no {tmp_path}/lost" in said
-    assert "pull_requests.repositories.lines.pulls: there is no file" in said
+    assert f"pull_requests.repositories.lines.pulls: there is no file {tmp_path}/pulls.jsonl" in said
     for url in (
         "https://me:secret@code.example/a.git",
         "HTTPS://token@code.example/a",

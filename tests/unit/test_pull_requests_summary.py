@@ -4,6 +4,7 @@ import pytest
 
 from devqa import tables
 from devqa.errors import UserError
+from devqa.pull_requests.agents.commands import GIVEN_UP
 from devqa.pull_requests.figures.summary import TABLES, summary
 from recalled import benchmark, prediction, recall, stages, written
 
@@ -65,6 +66,7 @@ def test_an_empty_table_has_no_statuses_and_a_broken_one_is_named(made, tmp_path
         ("error: given up after 7 attempts", "by the next run"),
         ("truncated: too long", "--forcerun pr_predict"),
         ("it ended with code 3: no key", "by the next run"),
+        (f"it ended with code 3{GIVEN_UP}: no key", "--forcerun pr_command"),
         ("it was killed", "--forcerun pr_command"),
     ],
 )

@@ -1,5 +1,6 @@
 """Questions from pull requests: repositories, context, questions with facts, and agents (DeepCodeBench; Qodo, 2025)."""
 
+import os.path
 import re
 import shlex
 from typing import Annotated, Literal
@@ -37,11 +38,11 @@ class Repository(Section):
     them are looked at.
     """
 
-    path: str = ""
+    path: Annotated[str, AfterValidator(os.path.expanduser)] = ""
     url: str = ""
     commit: str = Field("", pattern=r"^([0-9a-f]{40})?$")
     name: str = Field("", pattern=r"^[^\s<>]*$")
-    pulls: str = "history"
+    pulls: Annotated[str, AfterValidator(os.path.expanduser)] = "history"
     history: list[Change] = Field(["merge", "squash"], min_length=1)
     api: Address = "https://api.github.com"
     token_env: Variable | None = None

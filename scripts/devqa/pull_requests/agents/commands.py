@@ -12,6 +12,7 @@ import shlex
 import shutil
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing, contextmanager, suppress
@@ -39,6 +40,10 @@ from devqa.text import whole
 STEP = "pr_command"
 _LAST_WORDS = 300
 _LONGEST_RAW = 10_000
+# A run that ends with another code than 0 may have cost something: so often the next start tries it again by itself.
+_MOST_RUNS = 3
+# What is said of one that is not.
+GIVEN_UP = " too often to be run again by itself"
 # Of one run. More is no cost, and sums of it may be no numbers.
 _MOST_USD = 1e6
 _PLACEHOLDER = re.compile(r"\{(question|checkout)\}")
@@ -91,7 +96,8 @@ def answered(
 
     A run has failed if it ended with another code than 0, was ended by the time limit, printed too much, or nothing in
     which there is an answer. One that ended with code 0 and printed something, but not too much, is kept and not run
-    again, whether an answer is found in it or not. `exit_code` is null where a process was killed.
+    again, whether an answer is found in it or not; of all others it is only kept that they ran. `exit_code` is null
+    where a process was killed.
 
     Args:
         origins: by label, where each repository comes from (`repository.open_repository`).
@@ -102,7 +108,7 @@ def answered(
     """
     tasks = [_task(row, repeat, command, prompt) for repeat, row in product(repeats, questions)]
     shelf = Cache(cache / "commands").shelf("command", shlex.split(command.command)[0])
-    records = _kept(shelf, {task.key for task in tasks})
+    records, runs = _kept(shelf, {task.key for task in tasks})
     missing = [task for task in tasks if task.key not in records]
     with Progress(f"{STEP} with {command.name}", len(tasks)) as progress:
         progress.advance(len(tasks) - len(missing), cached=len(tasks) - len(missing))
@@ -111,13 +117,22 @@ def answered(
             with closing(every) as ran, shelf.writer(STEP) as writer:
                 for task, record in ran:
                     row = _row(task, command, record)
-                    if not _trouble(record):
-                        # What it has complained of may hold secrets.
-                        writer.write(task.key, {**record, "stderr": "", "outcome": row["outcome"]})
+                    # What it has complained of may hold secrets.
+                    kept = {"stderr": "", "outcome": row["outcome"], **({"stdout": ""} if _trouble(record) else {})}
+                    writer.write(task.key, {**record, **kept})
                     records[task.key] = record
+                    runs[task.key] += 1
                     progress.advance(failed=row["status"] != "ok", usd=row["usd"] or 0.0)
             stopping.check()
-    return [_row(task, command, records[task.key]) for task in tasks]
+    return [_row(task, command, records[task.key], runs[task.key]) for task in tasks]
+
+
+def may_pass(row: Row) -> bool:
+    """Is a row of table `predictions` one whose command is run again by the next start?
+
+    What has ended well, or ran into its time limit, has cost that much, and would do so again.
+    """
+    return row["exit_code"] not in (None, 0) and GIVEN_UP not in row["reason"]
 
 
 def _task(row: Row, repeat: int, command: Command, prompt: Prompt) -> _Task:
@@ -127,16 +142,20 @@ def _task(row: Row, repeat: int, command: Command, prompt: Prompt) -> _Task:
     return _Task(row, repeat, text, hashlib.sha256(orjson.dumps(material)).hexdigest())
 
 
-def _kept(shelf: Shelf, keys: set[str]) -> dict[str, Record]:
-    """The earliest run of each of `keys` that has printed something: it was paid for, whatever can be read of it."""
+def _kept(shelf: Shelf, keys: set[str]) -> tuple[dict[str, Record], Counter[str]]:
+    """The earliest run of each of `keys` that has printed something: it was paid for, whatever can be read of it; and
+    how often each was run.
+    """
     found: dict[str, Record] = {}
+    runs: Counter[str] = Counter()
     for _, line in shelf.lines():
         key = line[:KEY].decode()
-        if key not in keys or (record := decode(line)) is None or not record["stdout"].strip():
+        if key not in keys or (record := decode(line)) is None:
             continue
-        if key not in found or record["time"] < found[key]["time"]:
+        runs[key] += 1
+        if record["stdout"].strip() and (key not in found or record["time"] < found[key]["time"]):
             found[key] = record
-    return found
+    return found, runs
 
 
 def _run_all(
@@ -235,10 +254,11 @@ def _temporary_folder() -> Iterator[Path]:
         remove(folder)
 
 
-def _row(task: _Task, command: Command, record: Record) -> Row:
-    """The row of table `predictions` of a run."""
+def _row(task: _Task, command: Command, record: Record, runs: int = 1) -> Row:
+    """The row of table `predictions` of a run, the last of so many."""
     answer, usd, problem = _read(record["stdout"], command)
     if trouble := _trouble(record):
+        trouble += GIVEN_UP if record["exit_code"] and runs >= _MOST_RUNS else ""
         said = _last_words(record["stderr"])
         problem = f"{trouble}: {said}" if said else trouble
     bad = {"outcome": "error", "raw": _without_secrets(record["stdout"])[:_LONGEST_RAW], **failed(problem)}

@@ -1,10 +1,12 @@
 """What is said when questions from pull requests were made and answered."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from devqa import tables
-from devqa.ledger import OUTCOMES, Stage, stage
+from devqa.ledger import OUTCOMES, account_lines, stage
+from devqa.pull_requests.agents.commands import GIVEN_UP
 
 # In the order in which data flows: each table by the name of its files, and of its schema.
 TABLES = {
@@ -18,7 +20,6 @@ TABLES = {
     "predictions": "predictions",
     "recalled": "recalled",
 }
-_STATUSES = ("ok", "rejected", "failed")
 # Which rule asks again for failed rows that do not come back by themselves.
 _RULES = {
     "questions": "pr_question",
@@ -39,7 +40,11 @@ def summary(files: Mapping[str, Sequence[str]]) -> list[str]:
     Raises:
         UserError: a table can't be read.
     """
-    lines = [line for name, table in TABLES.items() for line in _of_stage(name, stage(table, files[name]))]
+    lines = [
+        line
+        for name, table in TABLES.items()
+        for line in account_lines(name, stage(table, files[name]), partial(_way_back, name))
+    ]
     lines += [
         f"NOTE  no pull requests were found in {Path(file).stem}: where they come from is `pulls` and `history` of "
         f"pull_requests.repositories.{Path(file).stem} (history: [commit] takes any commit)"
@@ -51,22 +56,9 @@ def summary(files: Mapping[str, Sequence[str]]) -> list[str]:
     return [*lines, f"Report: {files['html']}   Dataset: {files['dataset']} ({questions:,} questions)"]
 
 
-def _of_stage(name: str, account: Stage) -> list[str]:
-    counts = dict.fromkeys(_STATUSES, 0)
-    for (status, _), count in account.counts.items():
-        counts[status] += count
-    statuses = ", ".join(f"{count:,} {status}" for status, count in counts.items() if count)
-    failed = [
-        f"FAILED  {name}: {count:,} of {account.rows:,} rows: {reason}{_way_back(name, reason)}"
-        for (status, reason), count in account.counts.most_common()
-        if status == "failed"
-    ]
-    return [f"{name}: {account.rows:,} rows{f' ({statuses})' if statuses else ''}", *failed]
-
-
 def _way_back(name: str, reason: str) -> str:
     """How failed rows with this reason come back."""
-    if "given up" in reason or reason.startswith("it ended with code"):
+    if "given up" in reason or (reason.startswith("it ended with code") and GIVEN_UP not in reason):
         return " (asked again by the next run: give the same command)"
     if reason.startswith("there is no answer") or name not in _RULES:
         return ""
