@@ -2,7 +2,7 @@
 
     .venv/bin/python benchmarks/pull_request_hunks.py FOLDER [--hunks 40] [--all] [--typescript node_modules]
 
-FOLDER holds clones: its subfolders that are git directories, or hold one (`.git`, `repo`). Of each language up to
+FOLDER holds clones: its subfolders that are git directories, or hold one (`.git`, `repo.git`). Of each language up to
 `--hunks` hunks are taken, evenly from the newest to the oldest; those of tests, too, with `--all`. The reference for
 Python is its own `ast`; for JavaScript and TypeScript their compiler, if `--typescript` says where npm has put it; else
 Universal Ctags (https://ctags.io), whose tags of some languages have no end: there it is the bracket that closes the
@@ -111,8 +111,8 @@ class Tag(NamedTuple):
 def repositories(folder: Path) -> Iterator[tuple[str, Path]]:
     """The clones in a folder, by name."""
     for place in sorted(folder.iterdir()):
-        for clone in (place, place / ".git", place / "repo"):
-            if (clone / "objects").is_dir():
+        for clone in (place, *sorted(place.glob("*"))):
+            if (clone / "objects").is_dir() and (clone / "HEAD").is_file():
                 yield place.name, clone
                 break
 

@@ -180,7 +180,7 @@ def find_context(folder: Path) -> "tuple[int, set[bytes]]":
         pinned = Pinned(folder / "blocks.parquet")
         versions = Versions(repository, pinned, pool)
         options = {"languages": ALL, **Context().model_dump()}
-        contexts = Contexts(repository, timeline, versions, Tracker(timeline, versions, pinned), options)
+        contexts = Contexts(repository, timeline, versions, Tracker(timeline, versions, pinned, ALL), options)
         tables.write(contexts.rows(pulls), "context", folder / "context.parquet", 100)
     return pool.parsed, pool.different
 

@@ -38,7 +38,8 @@ with job(snakemake) as this:  # noqa: F821
     ):
         pinned = Pinned(this.input.blocks)
         versions = Versions(repository, pinned, parsers)
-        contexts = Contexts(repository, timeline, versions, Tracker(timeline, versions, pinned), this.options)
+        tracker = Tracker(timeline, versions, pinned, this.options["languages"])
+        contexts = Contexts(repository, timeline, versions, tracker, this.options)
         tables.write(counted(contexts.rows(pulls)), "context", this.output.context, AT_A_TIME)
     label = this.options["origin"]["label"]
     logging.getLogger("devqa").info("%s: %s; %d files parsed", label, dict(sorted(counts.items())), parsers.parsed)

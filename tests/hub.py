@@ -39,6 +39,8 @@ class Hub(Service):
         self.pulls = list(pulls)
         self.sizes: dict[int, dict[str, int]] = {}
         self.token = token
+        # Its own name in links.
+        self.known_as = self.url
 
     def paths(self) -> list[str]:
         """What was asked for, with the page of lists."""
@@ -69,5 +71,7 @@ class Hub(Service):
         if page * size >= len(found):
             return found[(page - 1) * size :], {}
         parameters = "&".join(f"{name}={value}" for name, value in {**what, "page": page + 1}.items())
-        link = f'<{self.url}{asked.path}?{parameters}>; rel="next", <{self.url}{asked.path}?page=9>; rel="last"'
+        link = (
+            f'<{self.known_as}{asked.path}?{parameters}>; rel="next", <{self.known_as}{asked.path}?page=9>; rel="last"'
+        )
         return found[(page - 1) * size : page * size], {"Link": link}

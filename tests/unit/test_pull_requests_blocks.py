@@ -7,9 +7,9 @@ import pygit2
 import pytest
 
 from devqa import tables
-from devqa.pull_requests import LANGUAGES
+from devqa.pull_requests import LANGUAGES, LARGEST_SOURCE
 from devqa.pull_requests.code.blocks import blocks, measured
-from devqa.pull_requests.code.parsing import MOST_BYTES, Lost, Parsers, Source
+from devqa.pull_requests.code.parsing import Lost, Parsers, Source
 from devqa.pull_requests.context.pinned import Pinned
 from devqa.pull_requests.context.versions import found
 from devqa.pull_requests.repositories.repository import open_repository
@@ -71,7 +71,7 @@ def test_files_that_are_not_read_are_rejected_with_the_reason(grown, tmp_path):
     files = {
         "binary.py": b"\0\1\2",
         "empty.py": "",
-        "large.py": "x = 1\n" * (MOST_BYTES // 6 + 1),
+        "large.py": "x = 1\n" * (LARGEST_SOURCE // 6 + 1),
         "pointer.py": pointer,
         "vendor/v.py": CODE,
         "mine/i.py": CODE,

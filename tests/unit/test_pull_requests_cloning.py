@@ -6,13 +6,13 @@ import subprocess
 import threading
 from pathlib import Path
 
+import pygit2
 import pytest
 
-from committing import Made
+from committing import Made, Object
 from devqa.errors import UserError
 from devqa.pull_requests.repositories import cloning
-from devqa.pull_requests.repositories.addresses import path_of, public, shown
-from devqa.pull_requests.repositories.cloning import cloned
+from devqa.pull_requests.repositories.cloning import cloned, is_partial
 from devqa.pull_requests.repositories.identity import identified
 from devqa.pull_requests.repositories.pinning import pinned
 
@@ -201,54 +201,6 @@ def test_where_nobody_answers_the_network_is_named(cache):
         cloned(origin(url=NOWHERE), "", cache, False)
 
 
-SECRET = "s3cr3t"
-SECRETS = [
-    f"{scheme}://{address}"
-    for scheme in ("http", "HTTPS", "ssh", "Git")
-    for address in (
-        f"me:{SECRET}@127.0.0.1:9/o/n.git",
-        f"me:p@{SECRET}@127.0.0.1:9/o/n.git",
-        f"me:{SECRET}@p@127.0.0.1:9/o/n.git",
-        f"me:{SECRET}/p@127.0.0.1:9/o/n.git",
-        f"me:1/{SECRET}@127.0.0.1:9/o/n.git",
-        f"me:{SECRET}?p@127.0.0.1:9/o/n.git",
-        f"me:p#{SECRET}@127.0.0.1:9/o/n.git",
-        f"me:1?{SECRET}@127.0.0.1:9/o/n.git",
-        f"me%3A{SECRET}@127.0.0.1:9/o/n.git",
-        f"127.0.0.1:9/o/n.git?access_token={SECRET}",
-        f"127.0.0.1:9/o/n.git#{SECRET}",
-    )
-]
-SECRETS += [f"http://{SECRET}@127.0.0.1:9/o/n.git", f"HTTPS://{SECRET}:@[::1]:9/o/n"]
-BARE_SECRETS = [f"me:{SECRET}@x.example:o/n", f"m.e:{SECRET}@x.example:o/n", f"git@x.example:o/n?token={SECRET}"]
-
-
-@pytest.mark.parametrize("url", SECRETS + BARE_SECRETS)
-def test_a_secret_in_an_address_is_told_nowhere(made, cache, url):
-    assert SECRET not in public(url) + shown(url)
-    assert SECRET not in path_of(public(url))
-    made.git.remotes.create("origin", url)
-    assert SECRET not in str(identified({**origin(made.folder), "commit": ""}, cache, True))
-
-
-@pytest.mark.parametrize("url", [url for url in SECRETS if not url.startswith("ssh")])
-def test_a_secret_in_an_address_stands_in_no_message(cache, caplog, url):
-    with caplog.at_level("INFO"), pytest.raises(UserError) as refused:
-        cloned(origin(url=url), "", cache, False)
-    assert SECRET not in str(refused.value) + caplog.text
-    assert "git can't fetch" in str(refused.value) or "can't be reached" in str(refused.value)
-    with pytest.raises(UserError) as refused:
-        cloned(origin(url=url), "", cache, True)
-    assert SECRET not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    "address", ["/home/me@work/zoo?", "./a@b", "file:///home/me@work/zoo", "host:zoo", "zoo.bundle"]
-)
-def test_paths_are_shown_as_they_are(address):
-    assert shown(address) == address
-
-
 @pytest.mark.parametrize("url", ["ext::sh -c touch% {mark}", "fd::17", "hg::http://x", "evil://x", "ext://x"])
 def test_transports_that_run_commands_are_refused(tmp_path, cache, url):
     with pytest.raises(UserError, match=r"zoo\.url: nothing is fetched from"):
@@ -327,9 +279,10 @@ def test_work_that_is_stopped_ends_git(cache, made, monkeypatch):
 
     class Interrupted(subprocess.Popen):
         def wait(self, timeout=None):
-            processes.append(self)
-            if len(processes) == 1:
-                raise KeyboardInterrupt
+            if "clone" in self.args:
+                processes.append(self)
+                if len(processes) == 1:
+                    raise KeyboardInterrupt
             return super().wait(timeout)
 
     monkeypatch.setattr(cloning.subprocess, "Popen", Interrupted)
@@ -350,51 +303,71 @@ def test_who_a_repository_is(made, cache, tmp_path):
     assert identified({**address(made), "commit": ""}, cache, False) == found
 
 
-def test_a_partial_clone_is_refused(made, cache, tmp_path):
+@pytest.mark.parametrize("how", [["--bare"], [], ["--no-checkout"], ["--filter=tree:0"]])
+def test_a_partial_clone_is_refused(made, cache, tmp_path, how):
+    """One with a checkout lacks nothing of the pinned commit, but what pull requests changed before it."""
     made.git.config["uploadpack.allowFilter"] = "true"
-    git("clone", "--bare", "--filter=blob:none", f"file://{made.folder}", tmp_path / "partial")
-    with pytest.raises(UserError, match=r"zoo: the clone lacks 1 files of commit .*--refetch"):
-        identified({**origin(tmp_path / "partial"), "commit": ""}, cache, True)
+    git("clone", "--filter=blob:none", *how, f"file://{made.folder}", tmp_path / "partial")
+    refused = r"pull_requests\.repositories\.zoo: the clone is a partial one .*git clone without --filter"
+    with pytest.raises(UserError, match=refused):
+        identified({**origin(tmp_path / "partial"), "commit": tip(made)}, cache, True)
 
 
-@pytest.mark.parametrize(
-    ("url", "shown", "path"),
-    [
-        ("https://x.example/a/b.git", "https://x.example/a/b.git", "a/b"),
-        ("https://me@x.example/a/b/", "https://x.example/a/b/", "a/b"),
-        ("git@x.example:a/b.git", "git@x.example:a/b.git", "a/b"),
-        ("ssh://git@x.example:22/g/s/p.git", "ssh://git@x.example:22/g/s/p.git", "g/s/p"),
-        ("SSH://git:pw@x.example/p.git", "ssh://git@x.example/p.git", "p"),
-        ("HTTPS://me:p@ss@x.example:8443/a/b?c=d#e", "https://x.example:8443/a/b", "a/b"),
-        ("https://[::1]:80/a/b", "https://[::1]:80/a/b", "a/b"),
-        ("git://x.example/a", "git://x.example/a", "a"),
-        ("x.example:a/b.git", "x.example:a/b.git", "a/b"),
-        ("git@host:/a/b.git", "git@host:/a/b.git", "a/b"),
-        ("host:a/b.git", "", ""),
-        ("javascript:alert(1)", "", ""),
-        ("c:/secret/repo", "", ""),
-        ("C:\\secret\\repo", "", ""),
-        ("data:text/html,x", "", ""),
-        ("mailto:me@x.example", "", ""),
-        ("ftp://x.example/a/b", "", ""),
-        ("ext::sh -c x", "", ""),
-        ("https://[x/a", "", ""),
-        ("https:///a/b", "", ""),
-        ("https://x.example/a\nb", "", ""),
-        ("https://x.example/a b", "", ""),
-        ("https://x.example/\ud800", "", ""),
-        ("https://x.example:port/a", "", ""),
-        ("https://me:12345?x@x.example/a", "", ""),
-        ("https://me:12345/x@x.example/a", "", ""),
-        ("/home/me/zoo", "", ""),
-        ("../zoo", "", ""),
-        ("file:///home/me/zoo", "", ""),
-        ("", "", ""),
-    ],
-)
-def test_addresses_that_mean_nothing_elsewhere_are_not_told(url, shown, path):
-    assert public(url) == shown
-    assert path_of(public(url)) == path
+@pytest.mark.parametrize("left", ["promisor", "extension", "pack", "pack of a linked worktree"])
+def test_each_mark_of_a_partial_clone_will_do(made, tmp_path, left):
+    made.git.config["uploadpack.allowFilter"] = "true"
+    clone = tmp_path / "clone"
+    git("clone", *(["--filter=blob:none"] if "pack" in left else []), f"file://{made.folder}", clone)
+    assert is_partial(pygit2.Repository(clone)) == ("pack" in left)
+    if "pack" in left:
+        git("config", "--unset-all", "remote.origin.promisor", cwd=clone)
+    else:
+        name = {"promisor": "remote.Origin.promisor", "extension": "extensions.partialClone"}[left]
+        git("config", name, "true", cwd=clone)
+    if "worktree" in left:
+        git("worktree", "add", "--detach", tmp_path / "tree", cwd=clone)
+    assert is_partial(pygit2.Repository(tmp_path / "tree" if "worktree" in left else clone))
+
+
+def test_a_clone_that_lacks_files_is_refused(made, cache):
+    commit = made.commit({"a.py": Object("2" * 40)})
+    with pytest.raises(UserError, match=rf"zoo: the clone lacks 1 files of commit {commit}: .*git fsck.*--refetch"):
+        identified({**origin(made.folder), "commit": ""}, cache, True)
+
+
+@pytest.fixture
+def ssh(tmp_path):
+    """A program in place of ssh, which leaves a mark; and the mark."""
+    program, mark = tmp_path / "my-ssh", tmp_path / "called"
+    program.write_text(f'#!/bin/sh\necho "$0 $@" >> {mark}\nexit 1\n')
+    program.chmod(0o755)
+    return program, mark
+
+
+@pytest.mark.parametrize("how", ["GIT_SSH", "GIT_SSH_COMMAND", "core.sshCommand", "of no repository", "nowhere"])
+def test_the_users_own_ssh_is_used(cache, tmp_path, monkeypatch, ssh, how):
+    program, mark = ssh
+    settings = tmp_path / "gitconfig"
+    settings.write_text(f"[core]\n\tsshCommand = {program} -i key\n" if how == "core.sshCommand" else "")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    monkeypatch.delenv("GIT_SSH", raising=False)
+    monkeypatch.delenv("GIT_SSH_COMMAND", raising=False)
+    if how.startswith("GIT_SSH"):
+        monkeypatch.setenv(how, str(program))
+    # Without one, that of the path; whatever the repository says in which the workflow runs.
+    program.with_name("bin").mkdir()
+    program.with_name("bin").joinpath("ssh").symlink_to(program)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    git("init", tmp_path / "here")
+    monkeypatch.chdir(tmp_path / "here")
+    if how == "of no repository":
+        git("config", "core.sshCommand", "false")
+    with pytest.raises(UserError, match=r"zoo\.url: git can't fetch ssh://git@127\.0\.0\.1"):
+        cloned(origin(url="ssh://git@127.0.0.1:9/x.git"), "", cache, False)
+    called = mark.read_text().splitlines()[-1]
+    own = how in ("GIT_SSH", "GIT_SSH_COMMAND", "core.sshCommand")
+    assert called.startswith(f"{program} " if own else f"{tmp_path}/bin/ssh ")
+    assert ("BatchMode=yes" in called) == (not own)
 
 
 def test_what_is_in_the_way_is_said(made, tmp_path):

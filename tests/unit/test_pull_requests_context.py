@@ -1,33 +1,22 @@
 """What pull requests changed, as it stands in the pinned version."""
 
 import os
-import re
-import sys
-from contextlib import closing, contextmanager, nullcontext
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from devqa import tables, tokens
-from devqa.pull_requests import LANGUAGES
-from devqa.pull_requests.code.blocks import blocks, measured
-from devqa.pull_requests.code.definitions import Definition, definitions
+from devqa import tokens
+from devqa.pull_requests.code.definitions import Definition
 from devqa.pull_requests.code.parsing import Parsers
-from devqa.pull_requests.context import assembling, choosing, tracking
-from devqa.pull_requests.context.assembling import Contexts
+from devqa.pull_requests.context import choosing
 from devqa.pull_requests.context.choosing import Part
-from devqa.pull_requests.context.cutting import placed, shown
 from devqa.pull_requests.context.defined import Defined
-from devqa.pull_requests.context.pinned import Pinned, PinnedFile
-from devqa.pull_requests.context.timeline import Timeline
-from devqa.pull_requests.context.touching import Outline
-from devqa.pull_requests.context.tracking import Now, Tracker
-from devqa.pull_requests.context.versions import Versions, found
-from devqa.pull_requests.repositories.repository import open_repository
+from devqa.pull_requests.context.pinned import PinnedFile
+from devqa.pull_requests.context.tracking import Now
+from devqa.pull_requests.context.versions import found
+from devqa.pull_requests.repositories.repository import Repository
+from followed import contexts_of, hunks, nodes
 from grown import Grown
 
-OPTIONS = {"languages": list(LANGUAGES), "blocks": 40, "block_tokens": 2_000, "tokens": 16_000}
 CODE = """import os
 
 LIMIT = 10
@@ -58,40 +47,6 @@ def save(path, text):
 def grown(tmp_path):
     with Grown(tmp_path / "repository") as repository:
         yield repository
-
-
-def contexts_of(grown, tmp_path, *pairs, **options):
-    """The rows of table `context`, written and read, for pull requests that go from one commit to another."""
-    with (
-        open_repository(grown.origin, "", tmp_path, True) as repository,
-        Parsers(measured, 1) as measurers,
-        Parsers(options.pop("read", found), 1) as parsers,
-        closing(Timeline(repository, [head for _, head in pairs])) as timeline,
-    ):
-        tables.write(blocks(repository, LANGUAGES, [], measurers), "blocks", tmp_path / "blocks.parquet")
-        pinned = Pinned(tmp_path / "blocks.parquet")
-        versions = Versions(repository, pinned, parsers)
-        pulls = []
-        for base, head in pairs:
-            changes = [change.new or change.old for change in repository.changes(base, head)]
-            files = [{"path": entry.path, "counts_as": options.get("counts_as", "code")} for entry in changes]
-            pulls.append(
-                {"pull_id": f"grown@{head}", "title": "T", "body": "B", "base": base, "head": head, "files": files}
-            )
-        contexts = Contexts(repository, timeline, versions, Tracker(timeline, versions, pinned), OPTIONS | options)
-        with options.pop("watch", nullcontext)():
-            tables.write(contexts.rows(pulls), "context", tmp_path / "context.parquet")
-    return tables.read(tmp_path / "context.parquet", "context")
-
-
-def hunks(row):
-    """What became of each hunk: lines, what it was, outcome, what it is."""
-    return [(each["start_line"], each["end_line"], each["was"], each["outcome"], each["node"]) for each in row["hunks"]]
-
-
-def nodes(row):
-    """The nodes of the blocks."""
-    return [block["node"] for block in row["blocks"]]
 
 
 def test_a_change_inside_of_a_method_shows_the_method_as_it_is_now(grown, tmp_path):
@@ -143,6 +98,73 @@ def test_a_change_outside_of_definitions_shows_the_file_and_all_in_it(grown, tmp
     ]
     assert nodes(row) == ["a.py"]
     assert row["blocks"][0]["text"] + "\n" == CODE.replace("= 10", "= 20").replace("].read()", "].read(1)")
+
+
+def test_a_table_below_a_text_of_several_lines_is_no_comment(grown, tmp_path):
+    text = 'USAGE = """\nRun it.\n"""\n\nDEFAULTS = {\n    "a": 1,\n    "\u4e2d": "\u56fd",\n}\n'
+    first = grown.grow({"a.py": text})
+    head = grown.grow({"a.py": text.replace('"a": 1', '"a": 2')})
+    last = grown.grow({"a.py": text.replace('"a": 1', '"a": 2').replace("\u56fd", "\u5fb7")})
+    for row, line in zip(contexts_of(grown, tmp_path, (first, head), (head, last)), (6, 7), strict=True):
+        assert hunks(row) == [(line, line, "a.py", "whole file", "a.py")]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "old", "new"),
+    [
+        ("a.cpp", "namespace x {\n// old words\n\nint f() { return 1; }\n}\n", "old words", "new words"),
+        ("a.cs", "namespace X {\nusing System.IO;\nclass A { void M() { } }\n}\n", "System.IO", "System.Net"),
+        ("a.rs", "mod inner {\n    use super::a;\n    fn q() { a(); }\n}\n", "super::a", "super::b"),
+        ("a.ts", "namespace X {\n  // old words\n\n  function f() {}\n}\n", "old words", "new words"),
+    ],
+)
+def test_comments_and_imports_in_a_namespace_are_no_blocks(grown, tmp_path, path, text, old, new):
+    first = grown.grow({path: text})
+    head = grown.grow({path: text.replace(old, new)})
+    (row,) = contexts_of(grown, tmp_path, (first, head))
+    assert (row["status"], row["reason"]) == ("rejected", "only comments or imports")
+
+
+def test_only_files_that_count_are_compared(grown, tmp_path, monkeypatch):
+    compared = []
+
+    def noted(repository, change, compare=Repository.compared):
+        compared.append(change.new.path)
+        return compare(repository, change)
+
+    monkeypatch.setattr(Repository, "compared", noted)
+    first = grown.grow({"a.py": CODE})
+    head = grown.grow({"a.py": CODE.replace("read", "readline")})
+    contexts_of(grown, tmp_path, (first, head), counts_as="test")
+    assert compared == []
+    contexts_of(grown, tmp_path, (first, head))
+    assert compared == ["a.py"]
+
+
+def test_what_is_in_another_language_now_is_said_to_be_so(grown, tmp_path):
+    code = "function foo(a) {\n" + "".join(f"  total += alpha{each} * beta;\n" for each in range(9)) + "}\n"
+    first = grown.grow({"a.js": "let x = 1;\n"})
+    head = grown.grow({"a.js": "let x = 1;\n" + code})
+    grown.grow({"a.js": None, "a.ts": "let x = 1;\n" + code.replace("foo(a)", "foo2(a: number)")})
+    (row,) = contexts_of(grown, tmp_path, (first, head), languages=["javascript"])
+    assert hunks(row) == [(2, 11, "foo (a.js)", "in another language: typescript", "")]
+    assert row["reason"] == "nothing of it is in the pinned version: 1 in another language"
+    (row,) = contexts_of(grown, tmp_path, (first, head))
+    assert hunks(row) == [(2, 11, "foo (a.js)", "moved", "foo2 (a.ts)")]
+
+
+def test_each_version_of_a_file_is_parsed_once(grown, tmp_path, monkeypatch):
+    parsed = []
+
+    def one(parsers, source, parse=Parsers.one):
+        parsed.append(source.content)
+        return parse(parsers, source)
+
+    monkeypatch.setattr(Parsers, "one", one)
+    texts = [CODE.replace("LIMIT = 10", f"LIMIT = {each}").replace("read()", f"read({each})") for each in range(5)]
+    commits = [grown.grow({"a.py": text}) for text in (*texts, CODE.replace("def fetch", "def pull"))]
+    contexts_of(grown, tmp_path, *zip(commits, commits[1:], strict=False))
+    assert len(parsed) == len(set(parsed)) == len(commits)
 
 
 def test_nested_blocks_are_merged_unless_the_outer_one_is_too_long(grown, tmp_path):
@@ -307,73 +329,6 @@ def test_a_version_that_can_not_be_parsed_is_said_to_be_so(grown, tmp_path):
     assert row["hunks"] == []
 
 
-def functions(name, count):
-    """Functions of one line each."""
-    return "".join(f"def {name}{each}(a, b): return a * {each} + b - calls_{each}(a, b, b)\n" for each in range(count))
-
-
-def test_of_the_definitions_that_have_gone_each_pull_request_may_look_for_so_many(grown, tmp_path, monkeypatch):
-    monkeypatch.setattr(assembling, "_MOST_GONE", 2)
-    before, after = "x = 1\n" + functions("f", 4), "x = 1\n" + functions("f", 4).replace("b, b)", "b, a)")
-    first = grown.grow({"a.py": "x = 1\n"})
-    head, again = grown.grow({"a.py": before}), grown.grow({"a.py": after})
-    grown.grow({"a.py": re.sub(r"f([012])\(", r"g\1(", after)})
-    rows = contexts_of(grown, tmp_path, (first, head), (head, again))
-    for row in rows:
-        assert [(hunk["was"], hunk["outcome"].partition(":")[0]) for hunk in row["hunks"]] == [
-            ("f0 (a.py)", "renamed"),
-            ("f1 (a.py)", "renamed"),
-            ("f2 (a.py)", "not looked for"),
-            ("f3 (a.py)", "same"),
-        ]
-
-
-@contextmanager
-def _counted(counts):
-    """How often functions are called, ours and built-in ones."""
-    number = 0
-
-    def count(_frame, event, _argument):
-        nonlocal number
-        number += event in ("call", "c_call")
-
-    sys.setprofile(count)
-    try:
-        yield
-    finally:
-        sys.setprofile(None)
-        counts.append(number)
-
-
-@pytest.mark.parametrize(
-    ("before", "then", "now"),
-    [
-        ("", "f", "f"),
-        ("", "f", "g"),
-        ("", "f", ""),
-        ("f", "", ""),
-        ("f", "g", "g"),
-        ("", "same", "same"),
-        ("same", "", "same"),
-        ("", "same", "other"),
-    ],
-)
-def test_the_work_grows_with_the_definitions_and_not_with_their_square(tmp_path, monkeypatch, before, then, now):
-    """Twice the definitions are about twice the calls, whether all are added, renamed or deleted, or overloads."""
-    monkeypatch.setattr(assembling, "_MOST_GONE", 5)
-    monkeypatch.setattr(tracking, "_MOST_ADDED", 5)
-    counts = []
-    for size in (150, 300):
-        texts = ["x = 1\n" + (functions(name, size) if name else "") for name in (before, then, now)]
-        # The same name for all, with the same bodies and with other ones.
-        texts = [re.sub(r"same\d+", "same", text) for text in texts]
-        texts = [re.sub(r"other\d+(.*)b, b", r"same\1b, a", text) for text in texts]
-        with Grown(tmp_path / str(size)) as grown:
-            first, head, _ = (grown.grow({"a.py": text}) for text in texts)
-            contexts_of(grown, tmp_path, (first, head), watch=lambda: _counted(counts))
-    assert counts[1] < 2.5 * counts[0], counts
-
-
 def test_blocks_are_merged_into_the_first_one_that_holds_them():
     """Of definitions that share a line, each is held by what it stands in."""
     spans = [("A", 1, 5), ("A.b", 2, 3), ("B", 5, 9), ("B.c", 5, 6), ("D", 10, 10)]
@@ -386,90 +341,3 @@ def test_blocks_are_merged_into_the_first_one_that_holds_them():
         targets[-1].parts.append(part)
     merged = {target.definition.name: len(target.parts) for target in choosing._merged(targets, 100)}
     assert merged == {"A": 2, "B": 2, "D": 1}
-
-
-def touched(source, grammar, first, last):
-    """What lines of a source file stand in, by name."""
-    every = sorted(definitions(source.encode(), grammar), key=lambda each: (each.start_line, -each.end_line))
-    those = Outline(source.encode().split(b"\n"), every, grammar).touched(first, last)
-    return [(every[each.index].name if each.index is not None else "", each.first, each.last) for each in those]
-
-
-def test_brackets_belong_to_what_is_around_them_and_count_only_alone():
-    source = "void f() {\n  a();\n}\n\nvoid g() {\n  b();\n}\n"
-    assert touched(source, "c", 3, 6) == [("g", 5, 6)]
-    assert touched(source, "c", 3, 4) == [("f", 3, 3)]
-    assert touched(source, "c", 4, 4) == []
-
-
-@pytest.mark.parametrize(
-    ("grammar", "source"),
-    [
-        ("python", '"""Text.\n\nMore.\n"""\nimport a\nfrom b import (  # why\n    c,\n)\n# comment\n__all__ = []\n'),
-        (
-            "javascript",
-            "'use strict'\n/* a\n b */\nimport {\n  a,\n} from 'a';\nconst x = require('x');\nexport * from 'y';\n",
-        ),
-        ("typescript", "import type {\n  A,\n} from 'a';\nexport {\n  A,\n};\n// comment\n"),
-        ("java", "/*\n * Licence\n */\npackage a.b;\nimport java.util.List;\n"),
-        ("go", '// Package a.\npackage a\n\nimport (\n\t"fmt"\n)\nimport "os"\n'),
-        ("rust", "//! Doc\nuse a::{\n    B,\n};\npub(crate) mod c;\n#![allow(x)]\n"),
-        ("c", "/* Licence */\n#ifndef A_H\n#include <stdio.h>\n#endif\nstruct a;\n"),
-        ("csharp", "using System;\nnamespace A;\n// comment\n#nullable enable\n"),
-    ],
-)
-def test_lines_that_say_nothing_of_their_own(grammar, source):
-    assert touched(source, grammar, 1, source.count("\n")) == []
-
-
-@pytest.mark.parametrize(
-    ("grammar", "line"),
-    [
-        ("python", "LIMIT = 3"),
-        ("javascript", "export const limits = {"),
-        ("typescript", "export default {"),
-        ("go", "var limit = 3"),
-        ("rust", "pub const LIMIT: usize = 3;"),
-        ("c", "#define LIMIT 3"),
-    ],
-)
-def test_lines_that_say_something_are_the_files(grammar, line):
-    assert touched(f"\n{line}\n", grammar, 1, 2) == [("", 2, 2)]
-
-
-LINES = st.lists(st.text(st.sampled_from("ab (\u4e2d"), max_size=30), min_size=1, max_size=60)
-
-
-@given(LINES, st.sets(st.integers(0, 59)), st.integers(1, 60), st.integers(0, 60))
-def test_what_is_shown_fits(lines, changed, most, reach):
-    text, cut = shown(lines, changed, most, reach)
-    assert tokens.estimate(text) <= most
-    assert cut or text == "\n".join(lines)
-
-
-@given(LINES, st.sets(st.integers(0, 59)))
-def test_what_is_shown_is_lines_in_their_order_with_the_gaps_counted(lines, changed):
-    text, cut = shown(lines, changed, 40, 60)
-    if not cut:
-        return
-    position = 0
-    for line in text.split("\n"):
-        if line.startswith("… ("):
-            position += int(line.split()[1].strip("("))
-        elif position < len(lines) and line == lines[position]:
-            position += 1
-        else:
-            # Where not even one line fits, it is cut.
-            assert position <= 1
-            return
-    assert position == len(lines)
-
-
-def test_a_long_line_is_shortened():
-    text, cut = shown(["x" * 10_000, "y"], set(), 1_000, 0)
-    assert cut and text == f"{'x' * 500} …\ny"
-
-
-def test_changed_lines_are_found_in_a_new_text():
-    assert placed(["a", "b", "c", "d"], ["x", "a", "c", "y", "d"], [0, 1, 2, 3]) == {1, 2, 4}
-    assert placed(["a"], ["a"], [-1, 5]) == set()

@@ -15,7 +15,6 @@ from devqa.pull_requests.code.definitions import (
     unnumbered,
 )
 from devqa.pull_requests.code.grammars import GRAMMARS
-from devqa.pull_requests.code.mending import mended
 
 SOURCES = {
     "python": '''"""A module."""
@@ -288,6 +287,20 @@ def test_each_definition_stands_in_its_parent(grammar):
             assert each.name.startswith(f"{unnumbered(outer.name)}.")
 
 
+@settings(max_examples=30)
+@given(st.sampled_from([*GRAMMARS]), st.data())
+def test_definitions_are_in_the_order_of_the_table(grammar, data):
+    """Indices into the table rest on it. Lines that were joined have several definitions."""
+    lines = SOURCES[grammar].split("\n")
+    joints = data.draw(st.lists(st.sampled_from(["\n", " "]), min_size=len(lines), max_size=len(lines)))
+    found = definitions("".join(map(str.__add__, lines, joints)).encode(), grammar)
+    order = [(each.start_line, -each.end_line) for each in found]
+    assert order == sorted(order)
+    for each in found:
+        outer = found[each.parent] if each.parent is not None else None
+        assert outer is None or outer.start_line <= each.start_line <= each.end_line <= outer.end_line
+
+
 def test_a_comment_belongs_to_what_is_directly_below_it_and_as_far_to_the_right():
     source = b"# licence\n\n# one\n# two\ndef f():\n    x = 1  # no\n    def g(): ...\n# end\n\ndef h(): ...\n"
     assert [each[:4] for each in definitions(source, "python")] == [
@@ -318,57 +331,6 @@ def test_very_deep_nesting_ends_at_a_bound():
     found = definitions(source, "javascript")
     assert len(found) == 30
     assert found[-1].name.count(".") == 29
-
-
-def test_statements_that_conditionals_cut_in_two_do_not_hide_the_class_around_them():
-    source = b"""class Sink
-{
-    void Grow() { if (a
-#if ASYNC
-        && b)
-#else
-        )
-#endif
-    { } }
-    void Shrink() { }
-}
-"""
-    assert [each[:4] for each in definitions(source, "csharp")] == [
-        ("Sink", "class", 1, 11),
-        ("Sink.Grow", "method", 3, 9),
-        ("Sink.Shrink", "method", 10, 10),
-    ]
-
-
-def test_macros_do_not_hide_definitions():
-    source = b"""LIB_BEGIN_NAMESPACE
-namespace detail {
-class LIB_API Buffer {
-  LIB_CONSTEXPR LIB_INLINE auto size() const LIB_NOEXCEPT -> int { return 1; }
-};
-}
-LIB_END_NAMESPACE
-"""
-    assert [each[:4] for each in definitions(source, "cpp")] == [
-        ("detail", "class", 2, 6),
-        ("detail.Buffer", "class", 3, 5),
-        ("detail.Buffer.size", "method", 4, 4),
-    ]
-
-
-_PIECES = b"#if 0\n|#if A \\\n|#else\n|#elif B\n|#endif\n|\n|LIB_A f() {\n|  }|X\xff\n|/*|#define F(x) \\\n".split(b"|")
-
-
-@given(st.lists(st.sampled_from(_PIECES)), st.sampled_from(["c", "cpp", "csharp"]))
-def test_what_is_mended_keeps_its_places(parts, language):
-    content = b"".join(parts)
-    after = mended(content, language)
-    assert len(after) == len(content)
-    assert all(new == old or (new == 32 and old not in b"\n\t ") for new, old in zip(after, content, strict=True))
-
-
-def test_most_languages_need_no_mending():
-    assert mended(b"", "python") is None
 
 
 @settings(max_examples=30)

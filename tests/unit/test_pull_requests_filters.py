@@ -113,6 +113,10 @@ def test_people_are_no_bots(author):
 def test_every_reason_of_a_rejection():
     assert reason([]) == "empty change"
     assert reason([file(added=0), file("test")]) == "empty change"
+    assert reason([file("binary or too large", added=0), file("binary", added=0)]) == (
+        "no file that counts: binary, binary or too large"
+    )
+    assert reason([file("other language", added=0)]) == "no file in one of select.languages"
     assert reason([file("test"), file("documentation")]) == "no file that counts: documentation, test"
     assert reason([file("test"), file("other language")]) == "no file in one of select.languages"
     assert reason([file("code") for _ in range(4)], files=3) == "too many files: 4"

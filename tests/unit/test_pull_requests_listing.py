@@ -12,7 +12,7 @@ from devqa.errors import UserError
 from devqa.pull_requests.listing import history
 from devqa.pull_requests.listing import listed as listing
 from devqa.pull_requests.listing.listed import listed
-from devqa.pull_requests.listing.locating import LACKING
+from devqa.pull_requests.listing.locating import LACKING, UNTOLD
 from devqa.pull_requests.listing.sources import pulls
 from devqa.pull_requests.repositories.repository import open_repository
 from hub import NAME, Hub, pull
@@ -270,8 +270,8 @@ def test_of_a_shallow_clone_what_is_there_is_taken(made, tmp_path):
             found[source] = listed(opened, pulled, "zoo", SELECT)
             assert_sound(found[source], "pulls")
     absent = [f"its commit is not in the clone: {commit}" for commit in commits]
-    # One of three commits, of which two are there.
-    assert [row["reason"] for row in found["github"]] == [*absent[:3], LACKING, LACKING]
+    # Of three commits, of which two are there, one is another's.
+    assert [row["reason"] for row in found["github"]] == [*absent[:3], LACKING, UNTOLD]
     assert sorted(row["reason"] for row in found["history"]) == ["", LACKING]
     assert [row["reason"] for row in found[str(path)]] == [absent[2], LACKING, "", "the same change as zoo#3"]
 

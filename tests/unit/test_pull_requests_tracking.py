@@ -1,7 +1,7 @@
 """Definitions of older versions in the pinned one."""
 
 import os
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import pytest
 from hypothesis import given
@@ -18,6 +18,7 @@ from devqa.pull_requests.context.timeline import File, Place, Timeline
 from devqa.pull_requests.context.tracking import Past, Tracker
 from devqa.pull_requests.context.versions import Kept, Versions, found
 from devqa.pull_requests.repositories.repository import open_repository
+from followed import tracking, where
 from grown import Grown
 
 LOAD = '''def load(path, mode):
@@ -47,37 +48,6 @@ CLASS = """class Store:
 def grown(tmp_path):
     with Grown(tmp_path / "repository") as repository:
         yield repository
-
-
-@contextmanager
-def tracking(grown, tmp_path, heads=(), read=found):
-    """A tracker of the repository as it has grown, and how to get a definition at a commit."""
-    with (
-        open_repository(grown.origin, "", tmp_path, True) as repository,
-        Parsers(measured, 1) as measurers,
-        Parsers(read, 1) as parsers,
-        closing(Timeline(repository, [grown.commits[0], *heads])) as timeline,
-    ):
-        tables.write(blocks(repository, LANGUAGES, [], measurers), "blocks", tmp_path / "blocks.parquet")
-        pinned = Pinned(tmp_path / "blocks.parquet")
-        versions = Versions(repository, pinned, parsers)
-
-        def past(path, name, commit=None):
-            commit = commit or grown.commits[0]
-            entry = next(each for each in repository.files(commit) if each.path == path)
-            file = File(entry.path, entry.blob, entry.size)
-            those = {each.name: each for each in versions.defined(file).definitions}
-            return Past(file, timeline.place(commit), those[name] if name else None)
-
-        yield Tracker(timeline, versions, pinned), past
-
-
-def where(now):
-    """Outcome, path and name."""
-    if now.file is None:
-        return now.outcome
-    name = "" if now.index is None else now.file.definitions[now.index].name
-    return now.outcome, now.file.path, name
 
 
 def test_what_keeps_its_name_and_file_is_the_same_whatever_else_changes(grown, tmp_path):
@@ -273,7 +243,7 @@ def test_each_version_is_parsed_once(grown, tmp_path):
         tables.write(blocks(repository, LANGUAGES, [], measurers), "blocks", tmp_path / "blocks.parquet")
         pinned = Pinned(tmp_path / "blocks.parquet")
         versions = Versions(repository, pinned, parsers)
-        tracker = Tracker(timeline, versions, pinned)
+        tracker = Tracker(timeline, versions, pinned, LANGUAGES)
         for commit in grown.commits[:-1]:
             entry = next(each for each in repository.files(commit) if each.path == "a.py")
             file = File(entry.path, entry.blob, entry.size)

@@ -6,5 +6,7 @@ TREC 2003's question answering track (https://trec.nist.gov/pubs/trec12/papers/Q
 """
 
 LANGUAGES = ("python", "javascript", "typescript", "java", "go", "rust", "c", "cpp", "csharp")
+# Files of more bytes are neither parsed nor compared line by line: nobody has written them by hand.
+LARGEST_SOURCE = 1_000_000
 # The setting, and the name of whom it asks, in which the true answer is graded.
 GROUND_TRUTH = "ground_truth"

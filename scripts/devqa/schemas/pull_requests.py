@@ -84,8 +84,8 @@ TABLES = {
     "blocks": [*_BLOCK, ("blob", pa.string()), ("tokens", pa.int32()), *STATUS],
     # What a pull request is shown as: its blocks in the pinned version, and what became of each hunk, once for each
     # definition that it touches. `outcome`: same, renamed, moved, whole file, left out, comments or imports,
-    # deleted: by <commit>, deleted: by the pull request, not looked for: <why>, not read: <why>; `node` is "" where
-    # nothing is shown.
+    # deleted: by <commit>, deleted: by the pull request, in another language: <which>, not looked for: <why>,
+    # not read: <why>; `node` is "" where nothing is shown.
     "context": [
         *_PULL,
         ("body", pa.string()),

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from devqa import tokens
+from devqa.pull_requests import LARGEST_SOURCE
 from devqa.pull_requests.code.definitions import (
     Definition,
     definitions,
@@ -12,7 +13,7 @@ from devqa.pull_requests.code.definitions import (
     language_of_grammar,
     node_id,
 )
-from devqa.pull_requests.code.parsing import MOST_BYTES, Lost, Parsers, Source
+from devqa.pull_requests.code.parsing import Lost, Parsers, Source
 from devqa.pull_requests.listing import filters
 from devqa.pull_requests.repositories.repository import Entry, Repository
 from devqa.steps.outcomes import OK, failed, rejected
@@ -55,7 +56,6 @@ def measured(source: Source) -> Measured:
     if not lines[-1]:
         lines.pop()
     found = definitions(source.content, source.grammar) if source.grammar else []
-    found.sort(key=lambda each: (each.start_line, -each.end_line))
     sizes = [_tokens(lines[each.start_line - 1 : each.end_line]) for each in found]
     return Measured(len(lines), _tokens(lines), list(zip(found, sizes, strict=True)))
 
@@ -91,12 +91,11 @@ def _sources(
             yield (entry, None, counted if content else "empty"), nothing
             continue
         grammar = grammar_of(entry.path, content)
-        if grammar and language_of_grammar(grammar) not in languages:
-            grammar = None
         known = (entry.blob, grammar) in before
         if entry.blob in repeated:
             before.add((entry.blob, grammar))
-        yield (entry, grammar, ""), nothing if known else Source(content, grammar)
+        parsed_with = grammar if grammar and language_of_grammar(grammar) in languages else None
+        yield (entry, grammar, ""), nothing if known else Source(content, parsed_with)
 
 
 def _unread(entry: Entry) -> str:
@@ -105,7 +104,7 @@ def _unread(entry: Entry) -> str:
         return entry.kind
     if entry.size < 0:
         return "not in the clone"
-    return f"too large: {entry.size} bytes" if entry.size > MOST_BYTES else ""
+    return f"too large: {entry.size} bytes" if entry.size > LARGEST_SOURCE else ""
 
 
 def _rows(entry: Entry, grammar: str | None, reason: str, result: Measured | Lost) -> Iterator[Row]:

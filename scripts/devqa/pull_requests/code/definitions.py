@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
+from devqa.pull_requests.code.aside import quiet
 from devqa.pull_requests.code.grammars import GRAMMARS
 from devqa.pull_requests.code.mending import mended
 
@@ -35,6 +36,10 @@ _CPP_HEADER = re.compile(
 )
 # Captures that are no definition by themselves.
 _PARTS = ("name", "inner", "outer")
+# What gives its name to definitions in it, and is none for the comments and imports there.
+_AROUND = ("namespace", "scope", "rest")
+# Nodes of one match of a query, by the names of the captures.
+_Captures = dict[str, list[Node]]
 # Blank lines between two overloads, at most.
 _BETWEEN_OVERLOADS = 2
 _NUMBER = re.compile(r"#\d+$")
@@ -53,6 +58,15 @@ class Definition(NamedTuple):
     start_line: int
     end_line: int
     parent: int | None
+
+
+class Read(NamedTuple):
+    """What a file holds: its definitions, and runs of lines outside of them (first and last) that say nothing of their
+    own, such as comments and imports. What stands in a namespace alone stands outside of definitions.
+    """
+
+    definitions: list[Definition]
+    quiet: list[tuple[int, int]]
 
 
 class _Found(NamedTuple):
@@ -102,7 +116,7 @@ def unnumbered(name: str) -> str:
 
 
 def definitions(content: bytes, language: str) -> list[Definition]:
-    """All definitions in a source file, in the order in which they begin; the outer one first.
+    """All definitions in a source file, in the order of table `blocks`: by first line, the longer one first.
 
     Of broken syntax, what can be parsed. Those nested deeper than 30 are left out, and all after the first 20,000.
 
@@ -110,43 +124,71 @@ def definitions(content: bytes, language: str) -> list[Definition]:
         content: the file's bytes, of any encoding that has ASCII in it.
         language: a key of `GRAMMARS`.
     """
-    # tree-sitter's predicates decode what they look at. Lines stay as they are.
-    content = content.decode("utf-8", "replace").encode()
-    matches = _matches(content, language)
-    above = _Above(matches, content)
-    found = [_found(captures, above, language, len(content)) for captures in matches if "name" in captures]
-    # A node that two patterns match is one definition.
-    once = {each[:3]: each for each in found if each}
-    return _nested(sorted(once.values(), key=lambda each: (each.start, -each.end)))
+    content = _decodable(content)
+    matches, _ = _matches(content, language)
+    return _sorted(_nested(_all(matches, content, language)))
 
 
-def _matches(content: bytes, language: str) -> list[dict[str, list[Node]]]:
-    """What the language's query captures, in the file as it is; or as it is mended, if fewer errors are left then."""
+def read(content: bytes, language: str) -> Read:
+    """The same and what else is asked of a file, parsed once."""
+    content = _decodable(content)
+    matches, quieting = _matches(content, language)
+    found = _all(matches, content, language)
+    owned = [(each.first, each.last) for each in found if each.kind not in _AROUND]
+    asides, directives = (_captured(quieting, name) for name in ("aside", "directive"))
+    return Read(_sorted(_nested(found)), quiet(content, asides, directives, owned))
+
+
+def _decodable(content: bytes) -> bytes:
+    """What tree-sitter's predicates can look at. Lines stay as they are."""
+    return content.decode("utf-8", "replace").encode()
+
+
+def _matches(content: bytes, language: str) -> tuple[list[_Captures], list[_Captures]]:
+    """What the language's query captures, in the file as it is; or as it is mended, if fewer errors are left then. And
+    what it captures in both: conditionals and the branches of `#else` are in the first one only.
+    """
     parser, query = _tools(language)
     root = parser.parse(content).root_node
     matches = [captures for _, captures in QueryCursor(query).matches(root)]
     if root.has_error and (other := mended(content, language)) is not None:
         again = [captures for _, captures in QueryCursor(query).matches(parser.parse(other).root_node)]
-        if _errors(again) < _errors(matches):
-            return again
-    return matches
+        if len(_captured(again, "error")) < len(_captured(matches, "error")):
+            return again, matches + again
+    return matches, matches
 
 
-def _errors(matches: list[dict[str, list[Node]]]) -> int:
-    return sum("error" in captures for captures in matches)
+def _captured(matches: list[_Captures], name: str) -> list[Node]:
+    return [node for captures in matches for node in captures.get(name, ())]
+
+
+def _all(matches: list[_Captures], content: bytes, language: str) -> list[_Found]:
+    """The definitions and scopes, in the order in which they begin; the outer one first."""
+    above = _Above(matches, content)
+    found = [_found(captures, above, language, len(content)) for captures in matches if "name" in captures]
+    # A node that two patterns match is one definition.
+    once = {each[:3]: each for each in found if each}
+    return sorted(once.values(), key=lambda each: (each.start, -each.end))
+
+
+def _sorted(made: list[Definition]) -> list[Definition]:
+    """Definitions in the order of table `blocks`; of those that share a line, a long one comes first."""
+    order = sorted(range(len(made)), key=lambda index: (made[index].start_line, -made[index].end_line))
+    places = {index: place for place, index in enumerate(order)}
+    return [made[index]._replace(parent=places.get(made[index].parent)) for index in order]
 
 
 @cache
 def _tools(language: str) -> tuple[Parser, Query]:
     grammar = GRAMMARS[language]
     loaded = Language(getattr(importlib.import_module(grammar.package), grammar.function)())
-    return Parser(loaded), Query(loaded, f"{grammar.query} (ERROR) @error")
+    return Parser(loaded), Query(loaded, f"{grammar.query} (ERROR) @error (MISSING) @error")
 
 
 class _Above:
     """What belongs to definitions though it stands around or above them."""
 
-    def __init__(self, matches: list[dict[str, list[Node]]], content: bytes):
+    def __init__(self, matches: list[_Captures], content: bytes):
         # What wraps a node, by the node.
         self._outers: dict[int, Node] = {}
         # Overloads without a body.
@@ -189,7 +231,7 @@ def _last_line(node: Node) -> int:
     return row - 1 if column == 0 and row > node.start_point.row else row
 
 
-def _found(captures: dict[str, list[Node]], above: _Above, language: str, size: int) -> _Found | None:
+def _found(captures: _Captures, above: _Above, language: str, size: int) -> _Found | None:
     """One definition or scope, with all that belongs to it; None where it has no body."""
     kind = next(key for key in captures if key not in _PARTS)
     node, name = captures[kind][0], captures["name"][0]

@@ -4,6 +4,7 @@ What is taken out becomes spaces, so that all else stays where it is.
 """
 
 import re
+from itertools import pairwise
 
 _DIRECTIVE = re.compile(rb"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b\s*(0\s*(?:$|/))?")
 _NAME = rb"\b[A-Z][A-Z0-9_]{2,}(?:\((?:[^()\n]|\([^()\n]*\))*\))?"
@@ -15,6 +16,10 @@ _MACROS = re.compile(
     rb"|(?<=\))[ \t]+" + _NAME + rb"(?=[ \t]*(?:[{;:]|->|$))"
     rb"|(?<=\bif )[A-Z][A-Z0-9_]{2,}(?=[ \t]*\()"
     rb"|\bextern(?=\s+template\b)"
+)
+# A macro that is the head of a function: `SYSCALL_DEFINE3(read, unsigned int, fd, …) {`. Its first word is its name.
+_HEAD = re.compile(
+    rb"^(?P<kept>[A-Z][A-Z0-9_]{2,}\(\s*+\w*+)(?P<rest>(?:[^(){};#]|\([^(){};#]*+\))*+)\)(?=\s*+\{)", re.MULTILINE
 )
 _COMMENT = re.compile(rb"/\*.*?\*/")
 # Longer lines are left as they are: looking for macros in them would take long.
@@ -30,7 +35,8 @@ def mended(content: bytes, language: str) -> bytes | None:
     if language == "csharp":
         return b"\n".join(_first_branches(content.split(b"\n")))
     if language in ("c", "cpp"):
-        return b"\n".join(_without_macros(_first_branches(content.split(b"\n"))))
+        lines = b"\n".join(_first_branches(content.split(b"\n")))
+        return b"\n".join(_without_macros(_HEAD.sub(_first_word, lines).split(b"\n")))
     return None
 
 
@@ -59,17 +65,21 @@ def _first_branches(lines: list[bytes]) -> list[bytes]:
 def _without_macros(lines: list[bytes]) -> list[bytes]:
     """The lines without macros; what defines one is left, but without comments, which would end it."""
     left, goes_on = [], False
-    for line in lines:
+    for line, below in pairwise([*lines, b""]):
         if goes_on or line.lstrip().startswith(b"#"):
             goes_on = line.rstrip().endswith(b"\\")
             left.append(_COMMENT.sub(lambda comment: _blank(comment[0]), line))
         elif len(line) > _LONGEST_LINE:
             left.append(line)
-        elif _ALONE.fullmatch(line):
+        elif _ALONE.fullmatch(line) and not below.lstrip().startswith(b"{"):
             left.append(_blank(line))
         else:
             left.append(_MACROS.sub(lambda macro: _blank(macro[0]), line))
     return left
+
+
+def _first_word(head: re.Match[bytes]) -> bytes:
+    return head["kept"] + _blank(head["rest"]) + b")"
 
 
 def _blank(text: bytes) -> bytes:

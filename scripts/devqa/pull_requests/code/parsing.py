@@ -12,8 +12,6 @@ from devqa.confined import confine
 from devqa.pull_requests.code import definitions
 from devqa.pull_requests.code.grammars import GRAMMARS
 
-# Files of more bytes are not read: nobody has written them by hand.
-MOST_BYTES = 1_000_000
 _MEMORY_BYTES = 1_000_000_000
 _SECONDS = 20
 # What goes to a process at once.

@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from devqa import tables
+from devqa.pull_requests import LARGEST_SOURCE
 from devqa.pull_requests.code.definitions import language_of_grammar, node_id
-from devqa.pull_requests.code.parsing import MOST_BYTES
 from devqa.pull_requests.context import choosing
 from devqa.pull_requests.context.choosing import Part
 from devqa.pull_requests.context.defined import Defined
@@ -74,12 +74,12 @@ class Contexts:
         counted = {file["path"]: file["counts_as"] for file in pull["files"]}
         parts: list[Part] = []
         self._gone.clear()
-        for change in self._repository.difference(pull["base"], pull["head"]):
+        for change in self._repository.changes(pull["base"], pull["head"]):
             entry = change.new or change.old
             if counted.get(entry.path) != filters.CODE:
                 continue
             try:
-                parts += self._of_file(change, place)
+                parts += self._of_file(self._repository.compared(change), place)
             except NotRead as error:
                 parts.append(Part(entry.path, 0, 0, entry.path, not_read(error)))
         return parts
@@ -93,7 +93,7 @@ class Contexts:
         entry, sides = change.new or change.old, [each for each in (change.old, change.new) if each]
         if any(each.kind != "file" for each in sides):
             return [Part(entry.path, 0, 0, entry.path, Now(f"not read: {entry.kind}"))]
-        if change.binary or any(each.size > MOST_BYTES for each in sides):
+        if change.binary or any(each.size > LARGEST_SOURCE for each in sides):
             return [Part(entry.path, 0, 0, entry.path, Now("not read: too large or binary"))]
         grammar = self._versions.grammar(_file(entry))
         if grammar is None or language_of_grammar(grammar) not in self._options["languages"]:
@@ -167,8 +167,8 @@ class _Version(NamedTuple):
             return None
         file = _file(entry)
         grammar = versions.grammar(file)
-        found = versions.defined(file)
-        return cls(file, grammar, found, Outline(versions.lines(file), found.definitions, grammar) if grammar else None)
+        found = versions.whole(file)
+        return cls(file, grammar, found, Outline(versions.lines(file), found) if grammar else None)
 
 
 def _file(entry: Entry) -> File:

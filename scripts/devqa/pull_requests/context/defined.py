@@ -1,4 +1,4 @@
-"""The definitions of one version of a file, looked up by name."""
+"""What is in one version of a file: its definitions, looked up by name, and the lines that say nothing."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -7,17 +7,18 @@ from devqa.pull_requests.code.definitions import Definition, unnumbered
 
 
 class Defined:
-    """`definitions`, in the order of table `blocks`."""
+    """`definitions`, in the order of table `blocks`, and runs of `quiet` lines, as `Read` has them."""
 
-    def __init__(self, definitions: Sequence[Definition]):
+    def __init__(self, definitions: Sequence[Definition], quiet: Sequence[tuple[int, int]] = ()):
         self.definitions = definitions
+        self.quiet = quiet
         self._places = {each.name: index for index, each in enumerate(definitions)}
         self._named: defaultdict[str, list[int]] = defaultdict(list)
         for index, each in enumerate(definitions):
             self._named[unnumbered(each.name)].append(index)
 
     def __len__(self) -> int:
-        return len(self.definitions)
+        return len(self.definitions) + len(self.quiet)
 
     def place(self, name: str) -> int | None:
         """The index of the definition with this name, None where there is none."""

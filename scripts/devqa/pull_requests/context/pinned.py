@@ -34,7 +34,7 @@ class PinnedFile(NamedTuple):
 
     @property
     def definitions(self) -> Sequence[Definition]:
-        """Its definitions; the table does not tell their `parent`."""
+        """Its definitions; the table tells neither their `parent` nor the file's `quiet` lines."""
         return self.defined.definitions
 
 

@@ -1,21 +1,21 @@
 """Where a definition of an older version is in the pinned one: under its name, renamed, moved, or nowhere."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from devqa.pull_requests.code.definitions import Definition, language_of, unnumbered
-from devqa.pull_requests.code.likeness import in_any_order, likeness, words
+from devqa.pull_requests.code.likeness import in_any_order, likeness, without, words
 from devqa.pull_requests.context.defined import Defined
+from devqa.pull_requests.context.naming import around, is_common, likeness_of_names, simple
 from devqa.pull_requests.context.pinned import Pinned, PinnedFile
 from devqa.pull_requests.context.timeline import Change, File, Place, Timeline
 from devqa.pull_requests.context.versions import Kept, NotRead, Versions
 
-# How alike two bodies must be: with another name, and with the same name in another place.
+# How alike two bodies must be: with another name or in another class, and with the same name in another place.
 RENAMED, MOVED = 0.6, 0.3
 # How much likeness of the qualified names counts among those that are alike enough.
 _NAME_COUNTS = 0.2
@@ -26,10 +26,10 @@ _MOST_FILES, _MOST_WITHOUT_NAME = 300, 40
 _MOST_ADDED = 2_000
 # So many are kept in memory.
 _KEPT_ADDED = 1_000_000
+# Classes of which it is kept in memory where they are now.
+_KEPT_CLASSES = 1_000
 # Bodies that are compared word by word.
 _MOST_COMPARED = 50
-# The end of a qualified name that is compared.
-_LONGEST_NAME = 200
 # Languages between which code is moved.
 _FAMILIES = {"c": "c", "cpp": "c", "javascript": "script", "typescript": "script"}
 
@@ -44,9 +44,9 @@ class Past(NamedTuple):
 
 class Now(NamedTuple):
     """What became of it. `outcome` is same, renamed (another name in its file), moved (to another file), or, where it
-    is nowhere, deleted, not read or not looked for, with the reason behind a colon. `index` is its place among the
-    definitions of `file`, None for the whole file. `lost`: a version could not be parsed, which may succeed another
-    time.
+    is nowhere, deleted, in another language, not read or not looked for, with more behind a colon. `index` is its
+    place among the definitions of `file`, None for the whole file. `lost`: a version could not be parsed, which may
+    succeed another time.
     """
 
     outcome: str
@@ -61,16 +61,19 @@ def not_read(error: NotRead) -> Now:
 
 
 class Tracker:
-    """Follows definitions to the pinned version."""
+    """Follows definitions to the pinned version, of which table `blocks` has the definitions in `languages`."""
 
-    def __init__(self, timeline: Timeline, versions: Versions, pinned: Pinned):
+    def __init__(self, timeline: Timeline, versions: Versions, pinned: Pinned, languages: Collection[str]):
         self._timeline = timeline
         self._versions = versions
         self._pinned = pinned
+        self._languages = languages
         self._words = lru_cache(5_000)(self._words_of)
+        self._bare = lru_cache(5_000)(self._bare_of)
         # Many definitions have these in common: those of a file, and those that vanished with a commit.
         self._later = lru_cache(100)(lambda file, place: list(timeline.versions(file, place)))
         self._nearest = lru_cache(100)(self._nearest_of)
+        self._class_now = lru_cache(_KEPT_CLASSES)(self._class_now_of)
         self._kept_added = Kept(_KEPT_ADDED)
 
     def standing(self, past: Past) -> Now | None:
@@ -88,8 +91,8 @@ class Tracker:
 
         It is looked for by its qualified name in its file, whose renames are followed. If it is not there any more, the
         commit with which it vanished is found by bisection; among what that commit added, the definition of the same
-        simple name is taken if the bodies are alike at all, else the one whose body is alike enough. That one is
-        followed on.
+        name in the same class, or in what that has become, is taken if the bodies are alike at all, else the one whose
+        body is alike enough. That one is followed on.
         """
         try:
             return self._followed(past)
@@ -102,7 +105,11 @@ class Tracker:
             # One that has gone may have come back.
             if standing := self._standing(past, first):
                 return standing
-            before, place = self._vanished(past, self._later(past.file, past.place))
+            versions = self._later(past.file, past.place)
+            if len(versions) == 1:
+                # Each other round goes on in time.
+                return Now("not read: it is in the pinned version, but not in table blocks")
+            before, place = self._vanished(past, versions)
             found = self._elsewhere(before, place)
             if isinstance(found, Now):
                 return found
@@ -113,13 +120,16 @@ class Tracker:
 
     def _standing(self, past: Past, first: Past) -> Now | None:
         """It, if it has the same name in the pinned version of its file, or if it is a file that has gone."""
-        place, last = self._later(past.file, past.place)[-1]
-        path = (last or past.file).path
+        versions = self._later(past.file, past.place)
+        # A path that was left may be used again for something else: the last one counts.
+        place, path = versions[-1][0], [version.path for _, version in versions if version][-1]
         file = self._pinned.file(path)
         if file is None:
             return None if past.definition else Now(f"deleted: by {self._commit(place)}")
         if file.unread:
             return Now(f"not read: {file.unread}")
+        if file.language not in self._languages:
+            return Now(f"in another language: {file.language}")
         moved = path != first.file.path
         if past.definition is None:
             return Now("moved" if moved else "same", file)
@@ -175,7 +185,7 @@ class Tracker:
         Raises:
             NotRead: it may be in a file that can't be parsed.
         """
-        name, body = _simple(before.definition.name), self._words(before.file, before.definition)
+        name = simple(before.definition.name)
         added, lost, without_name = [], None, 0
         for change in self._nearest(before.file.path, place):
             if name.encode() not in self._versions.content(change.new):
@@ -186,13 +196,15 @@ class Tracker:
                 added.append(self._added(change, before.definition.kind == "class"))
             except NotRead as error:
                 lost = error
-        named = chain.from_iterable(each.named(name) for each in added)
-        if found := self._likest(before, body, islice(named, _MOST_ADDED), MOVED):
+        namesakes = islice(chain.from_iterable(each.named(name) for each in added), _MOST_ADDED)
+        own = self._of_its_name(before, list(namesakes), place)
+        if found := self._likest(before, own, MOVED, self._words):
             return found
         # A body with fewer words is like many others.
-        if len(body) >= _FEWEST_WORDS:
-            others = chain.from_iterable(each.all for each in added)
-            if found := self._likest(before, body, islice(others, _MOST_ADDED), RENAMED):
+        if len(self._bare(before.file, before.definition)) >= _FEWEST_WORDS:
+            every = islice(chain.from_iterable(each.all for each in added), _MOST_ADDED)
+            others = (each for each in every if _may_be(before.definition.name, each[1].name))
+            if found := self._likest(before, others, RENAMED, self._bare):
                 return found
             if sum(map(len, added)) > _MOST_ADDED:
                 commit = self._commit(place)
@@ -201,20 +213,54 @@ class Tracker:
             raise lost
         return Now(f"deleted: by {self._commit(place)}")
 
+    def _of_its_name(
+        self, before: Past, namesakes: Sequence[tuple[File, Definition]], place: Place
+    ) -> list[tuple[File, Definition]]:
+        """Of candidates with the simple name of `before`, those with its whole one or in what its class has become."""
+        name = unnumbered(before.definition.name)
+        same = [each for each in namesakes if unnumbered(each[1].name) == name]
+        # At the top of a file a common name tells nothing.
+        own = same if around(name) or not is_common(name) else []
+        if len(same) < len(namesakes) and (outer := self._outer(before)):
+            now = self._class_now(outer, place)
+            own = own + [each for each in namesakes if (each[0], around(each[1].name)) == now]
+        return own
+
+    def _outer(self, past: Past) -> Past | None:
+        """The class in which a definition stands, if it is in the same file."""
+        defined = self._versions.defined(past.file)
+        named = [defined.definitions[index] for index in defined.named(around(past.definition.name))]
+        first, last = past.definition.start_line, past.definition.end_line
+        holding = [each for each in named if each.start_line <= first and last <= each.end_line]
+        # Methods of Go stand beside their type.
+        return next((Past(past.file, past.place, each) for each in (*holding, *named)), None)
+
+    def _class_now_of(self, outer: Past, place: Place) -> tuple[File, str] | None:
+        """The file and name of what a class has become that vanished at a place, as far as it is known."""
+        try:
+            found = self._elsewhere(outer, place)
+        except NotRead:
+            return None
+        return None if isinstance(found, Now) else (found[0], unnumbered(found[1].name))
+
     def _likest(
-        self, before: Past, body: Sequence[bytes], candidates: Iterable[tuple[File, Definition]], least: float
+        self,
+        before: Past,
+        candidates: Iterable[tuple[File, Definition]],
+        least: float,
+        words_of: Callable[[File, Definition], Sequence[bytes]],
     ) -> tuple[File, Definition] | None:
         """The candidate with the body, and among much alike ones the name, that is most like that of `before`."""
-        near = []
+        body, near = words_of(before.file, before.definition), []
         for file, each in candidates:
-            alike = in_any_order(body, self._words(file, each))
+            alike = in_any_order(body, words_of(file, each))
             if alike >= least:
                 near.append((alike, file, each))
         near.sort(key=lambda each: each[0], reverse=True)
         best, best_score = None, 0.0
         for _, file, each in near[:_MOST_COMPARED]:
-            alike = likeness(body, self._words(file, each))
-            score = alike + _NAME_COUNTS * _likeness_of_names(before.definition.name, each.name)
+            alike = likeness(body, words_of(file, each))
+            score = alike + _NAME_COUNTS * likeness_of_names(before.definition.name, each.name)
             if alike >= least and score > best_score:
                 best, best_score = (file, each), score
         return best
@@ -246,6 +292,10 @@ class Tracker:
     def _words_of(self, file: File, definition: Definition) -> list[bytes]:
         return words(self._versions.lines(file), definition.start_line, definition.end_line)
 
+    def _bare_of(self, file: File, definition: Definition) -> list[bytes]:
+        """The same without the words of its own name and of what it stands in."""
+        return without(unnumbered(definition.name), self._words(file, definition))
+
 
 class _Added:
     """Definitions that a change added, looked up by their simple names."""
@@ -254,7 +304,7 @@ class _Added:
         self.all = all_
         self._named: defaultdict[str, list[tuple[File, Definition]]] = defaultdict(list)
         for file, each in all_:
-            self._named[_simple(each.name)].append((file, each))
+            self._named[simple(each.name)].append((file, each))
 
     def __len__(self) -> int:
         return len(self.all)
@@ -264,13 +314,9 @@ class _Added:
         return self._named.get(name, ())
 
 
-def _likeness_of_names(one: str, other: str) -> float:
-    ends = (name.lower()[-_LONGEST_NAME:] for name in (one, other))
-    return SequenceMatcher(None, *ends, autojunk=False).ratio()
-
-
-def _simple(name: str) -> str:
-    return unnumbered(name).rsplit(".", 1)[-1]
+def _may_be(name: str, other: str) -> bool:
+    """May what has another qualified name be the same definition? What has a common one goes with its class alone."""
+    return around(name) == around(other) or simple(name) != simple(other) or not is_common(simple(name))
 
 
 def _family(path: str) -> str | None:

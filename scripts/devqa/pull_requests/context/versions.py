@@ -5,14 +5,15 @@ from collections.abc import Hashable, Sized
 from pathlib import PurePosixPath
 from typing import Any
 
-from devqa.pull_requests.code.definitions import Definition, definitions, grammar_of
-from devqa.pull_requests.code.parsing import MOST_BYTES, Lost, Parsers, Source
+from devqa.pull_requests import LARGEST_SOURCE
+from devqa.pull_requests.code.definitions import Read, grammar_of, read
+from devqa.pull_requests.code.parsing import Lost, Parsers, Source
 from devqa.pull_requests.context.defined import Defined
 from devqa.pull_requests.context.pinned import Pinned
 from devqa.pull_requests.context.timeline import File
 from devqa.pull_requests.repositories.repository import Repository
 
-# What is kept in memory: bytes of contents, lines, and definitions.
+# What is kept in memory: bytes of contents, lines, and definitions with runs of quiet lines.
 _KEPT_BYTES, _KEPT_LINES, _KEPT_DEFINITIONS = 64_000_000, 2_000_000, 2_000_000
 
 
@@ -43,7 +44,7 @@ class Kept:
 
 
 class Versions:
-    """The files of `repository` at any commit. What `pinned` knows of a content is taken from there.
+    """The files of `repository` at any commit. The definitions that `pinned` knows of a content are taken from there.
 
     Args:
         parsers: of `found`.
@@ -53,14 +54,14 @@ class Versions:
         self._repository = repository
         self._pinned = pinned
         self._parsers = parsers
-        self._defined = Kept(_KEPT_DEFINITIONS)
+        self._whole = Kept(_KEPT_DEFINITIONS)
         self._lost: dict[Hashable, str] = {}
         self._contents = Kept(_KEPT_BYTES)
         self._lines = Kept(_KEPT_LINES)
 
     def content(self, file: File) -> bytes:
         """What the file holds; nothing of one that is too large."""
-        if not 0 <= file.size <= MOST_BYTES:
+        if not 0 <= file.size <= LARGEST_SOURCE:
             return b""
         content = self._contents.get(file.blob)
         if content is None:
@@ -81,7 +82,15 @@ class Versions:
         return grammar_of(file.path, self.content(file))
 
     def defined(self, file: File) -> Defined:
-        """What is defined in a file, in the order of the beginnings; nothing in one that no grammar is for.
+        """What is defined in a file; nothing in one that no grammar is for. Its quiet lines may be unknown.
+
+        Raises:
+            NotRead: it can't be parsed.
+        """
+        return self._known(file) or self.whole(file)
+
+    def whole(self, file: File) -> Defined:
+        """The same with the quiet lines.
 
         Raises:
             NotRead: it can't be parsed.
@@ -89,31 +98,32 @@ class Versions:
         key = (file.blob, PurePosixPath(file.path).suffix.lower())
         if key in self._lost:
             raise NotRead(self._lost[key])
-        found = self._defined.get(key)
+        found = self._whole.get(key)
         if found is None:
-            # One of the table without definitions may be one that was not read.
-            result = self._known(file) or self._parsed(file)
+            result = self._parsed(file)
             if isinstance(result, Lost):
                 self._lost[key] = result.reason
                 raise NotRead(result.reason)
             found = result
-            self._defined.put(key, found)
+            self._whole.put(key, found)
         return found
 
     def _known(self, file: File) -> Defined | None:
         path = self._pinned.path_of(file.blob)
         if path is None or PurePosixPath(path).suffix.lower() != PurePosixPath(file.path).suffix.lower():
             return None
-        return self._pinned.file(path).defined
+        defined = self._pinned.file(path).defined
+        # One without definitions may be one that was not read.
+        return defined if defined.definitions else None
 
     def _parsed(self, file: File) -> Defined | Lost:
         source = Source(self.content(file), self.grammar(file))
         if source.grammar is None or not source.content:
             return Defined(())
         found = self._parsers.one(source)
-        return found if isinstance(found, Lost) else Defined(found)
+        return found if isinstance(found, Lost) else Defined(*found)
 
 
-def found(source: Source) -> list[Definition]:
-    """What a process finds in one version, in the order of table `blocks`."""
-    return sorted(definitions(source.content, source.grammar), key=lambda each: (each.start_line, -each.end_line))
+def found(source: Source) -> Read:
+    """What a process finds in one version."""
+    return read(source.content, source.grammar)

@@ -130,7 +130,7 @@ def verdict(author: str, files: Sequence[Mapping[str, Any]], select: Mapping[str
         return rejected(f"a bot: {author}")
     counts = Counter(file["counts_as"] for file in files)
     code = [file for file in files if file["counts_as"] == CODE]
-    if not any(file["added"] or file["deleted"] for file in (code or files)):
+    if not files or (code and not any(file["added"] or file["deleted"] for file in code)):
         return rejected("empty change")
     if not code and OTHER_LANGUAGE in counts:
         return rejected("no file in one of select.languages")

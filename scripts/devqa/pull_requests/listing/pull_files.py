@@ -2,7 +2,8 @@
 
     {"number": 12, "title": "…", "body": "…", "author": "…", "labels": ["…"], "merged_at": "…", "merge_commit": "<sha>"}
 
-In place of `merge_commit`, `base` and `head` may say what it changed. Only `title` and the commits are needed.
+In place of `merge_commit`, `base` and `head` may say what it changed; of a rebase of several commits they must. Only
+`title` and the commits are needed.
 """
 
 import re

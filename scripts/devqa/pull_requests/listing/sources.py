@@ -42,4 +42,4 @@ def pulls(
             "repository: name it so"
         )
     client = open_client(label, options["api"], token_env, cache, offline)
-    return listed_by_github(client, repository, identity["name"], identity["branch"], latest)
+    return listed_by_github(client, repository, identity["name"], latest)

@@ -55,6 +55,8 @@ _ABSENT = re.compile(
     "|authentication failed|permission denied|error: 40[134]",
     re.IGNORECASE,
 )
+# As libgit2 names settings.
+_PROMISED = re.compile(r"extensions\.partialclone|remote\..*\.promisor", re.DOTALL)
 _LONGEST_MESSAGE = 300
 _REFS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 
@@ -103,6 +105,16 @@ def cloned(origin: Mapping[str, str], commit: str, cache: Path, offline: bool) -
             "branch rewritten? Name one that is there, or leave it out"
         )
     return Clone(git, commit or pinning.head_of_clone(key, where, git), _branch(git))
+
+
+def is_partial(git: pygit2.Repository) -> bool:
+    """Was it cloned with a filter? Then git fetches files when it wants them. It stays so marked when all are there."""
+    if any(_PROMISED.fullmatch(entry.name) and entry.value != "false" for entry in git.config):
+        return True
+    # A linked worktree says where the repository is whose objects it uses.
+    common = Path(git.path, "commondir")
+    shared = Path(git.path, common.read_text().strip()) if common.is_file() else Path(git.path)
+    return any((shared / "objects/pack").glob("*.promisor"))
 
 
 def _branch(git: pygit2.Repository) -> str:
@@ -168,11 +180,11 @@ def _git(key: str, source: str, arguments: Sequence[str]) -> None:
     environment = {name: value for name, value in os.environ.items() if not _LEFT_OUT.fullmatch(name)} | {
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_ALLOW_PROTOCOL": ":".join(_TRANSPORTS),
-        "GIT_SSH_COMMAND": os.environ.get("GIT_SSH_COMMAND", "ssh -o BatchMode=yes"),
         "LC_ALL": "C",
     }
     with tempfile.TemporaryFile() as said:
         try:
+            environment |= _quiet_ssh(environment)
             process = subprocess.Popen(  # noqa: S603 -- the address follows `--`, and none runs a command
                 ["git", *settings, *arguments],  # noqa: S607 -- the user's git
                 stdin=subprocess.DEVNULL,
@@ -193,6 +205,16 @@ def _git(key: str, source: str, arguments: Sequence[str]) -> None:
         if code:
             said.seek(max(0, said.seek(0, os.SEEK_END) - 10_000))
             raise UserError(_explained(key, source, said.read().decode("utf-8", "replace")))
+
+
+def _quiet_ssh(environment: Mapping[str, str]) -> dict[str, str]:
+    """Keeps git's own ssh from asking. One that the user has chosen is left alone: this would go before all of them."""
+    if "GIT_SSH_COMMAND" in environment or "GIT_SSH" in environment:
+        return {}
+    # Of no repository, such as the one in which the workflow runs.
+    asked = ["git", f"--git-dir={os.devnull}", "config", "core.sshCommand"]
+    chosen = subprocess.run(asked, env=environment, capture_output=True, check=False)  # noqa: S603 -- nothing of others'
+    return {} if chosen.returncode == 0 else {"GIT_SSH_COMMAND": "ssh -o BatchMode=yes"}
 
 
 def _explained(key: str, source: str, said: str) -> str:

@@ -8,7 +8,7 @@ import pygit2
 
 from devqa.errors import UserError
 from devqa.pull_requests.repositories.addresses import path_of, public
-from devqa.pull_requests.repositories.cloning import cloned
+from devqa.pull_requests.repositories.cloning import cloned, is_partial
 from devqa.pull_requests.repositories.repository import Repository
 
 _log = logging.getLogger(__name__)
@@ -22,16 +22,20 @@ def identified(options: Mapping[str, str], cache: Path, offline: bool) -> dict[s
         options: `label`, `path`, `url`, `name`, and `commit` ("": what the clone's HEAD is at).
 
     Raises:
-        UserError: there is no such repository or commit, or the clone lacks files of it.
+        UserError: there is no such repository or commit, or the clone lacks files.
     """
     label = options["label"]
     clone = cloned(options, options["commit"], cache, offline)
-    repository = Repository(clone.git.odb, clone.commit, label)
-    lacking = sum(entry.size < 0 for entry in repository.files())
+    if is_partial(clone.git):
+        raise UserError(
+            f"pull_requests.repositories.{label}: the clone is a partial one (git clone --filter), which lacks files "
+            "of earlier commits: name one that has all (git clone without --filter), or the address (url)"
+        )
+    lacking = sum(entry.size < 0 for entry in Repository(clone.git.odb, clone.commit, label).files())
     if lacking:
         raise UserError(
-            f"pull_requests.repositories.{label}: the clone lacks {lacking:,} files of commit {clone.commit}: it is a "
-            "partial one. Fetch all (git fetch --refetch --no-filter), or name another clone"
+            f"pull_requests.repositories.{label}: the clone lacks {lacking:,} files of commit {clone.commit}: see what "
+            "git fsck says of it, fetch all (git fetch --refetch), or name another clone"
         )
     if clone.git.is_shallow:
         _log.warning("%s: the clone is shallow: what came before is not looked at (git fetch --unshallow)", label)

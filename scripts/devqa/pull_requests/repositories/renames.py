@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
+from devqa.pull_requests import LARGEST_SOURCE
 from devqa.pull_requests.repositories.trees import Difference
 
 # git's own bound for a rename: half of the larger file is in both (git diff --find-renames, 50 %).
 _SIMILAR = 0.5
 # Beyond these only files that are the same to the byte are found: all that came are compared with all that went.
 _MOST_FILES = 300
-_LARGEST = 1_000_000
 _MOST_BYTES = 30_000_000
 # Lines that are looked up, in two or three seconds.
 _MOST_LINES = 30_000_000
@@ -28,8 +28,11 @@ def renames(
     bytes in lines of both. Links and submodules are no files.
 
     Args:
-        size: the number of bytes of a file's content, by its id; -1 where it is not known.
+        size: the number of bytes of a file's content, by its id.
         read: the content itself.
+
+    Raises:
+        What `size` and `read` raise where there is no such content: nobody knows then what it was called before.
     """
     came = [each for each in differences if not each.old and each.new.kind == "file" and each.new.id != _EMPTY]
     went = [each for each in differences if not each.new and each.old.kind == "file" and each.old.id != _EMPTY]
@@ -65,7 +68,7 @@ def _same(
 def _similar(
     came: Iterable[Difference], went: Iterable[Difference], size: Callable[[bytes], int], read: Callable[[bytes], bytes]
 ) -> dict[bytes, Difference]:
-    came, went = ([each for each in side if 0 < size(_with_content(each)) <= _LARGEST] for side in (came, went))
+    came, went = ([each for each in side if 0 < size(_with_content(each)) <= LARGEST_SOURCE] for side in (came, went))
     if max(len(came), len(went)) > _MOST_FILES:
         return {}
     if sum(size(_with_content(each)) for each in came + went) > _MOST_BYTES:

@@ -16,13 +16,12 @@ import pygit2
 from pygit2.enums import ObjectType
 
 from devqa.errors import UserError
+from devqa.pull_requests import LARGEST_SOURCE
 from devqa.pull_requests.repositories.cloning import cloned
 from devqa.pull_requests.repositories.commits import Commit, is_commit, parsed
 from devqa.pull_requests.repositories.renames import renames
 from devqa.pull_requests.repositories.trees import Difference, Node, Trees
 
-# Files of more bytes are not compared line by line: no person has written them.
-LARGEST_COMPARED = 1_000_000
 # Commits whose parents are kept: some ten megabytes.
 _MOST_PARENTS = 200_000
 # Categories of Unicode that show nothing or change how others are shown: controls, formats, separators, surrogates.
@@ -96,7 +95,12 @@ def open_repository(origin: Mapping[str, str], commit: str, cache: Path, offline
         UserError: there is no such repository or commit, or it can't be fetched.
     """
     clone = cloned(origin, commit, cache, offline)
-    yield Repository(clone.git.odb, clone.commit, origin["label"])
+    repository = Repository(clone.git.odb, clone.commit, origin["label"])
+    try:
+        yield repository
+    finally:
+        repository.close()
+        clone.git.free()
 
 
 class Repository:
@@ -112,6 +116,10 @@ class Repository:
         self._trees = Trees(lambda id: self._read(id, ObjectType.TREE))
         self._root = lru_cache(10_000)(self._root_of)
         self._parents = lru_cache(_MOST_PARENTS)(lambda id: self.read_commit(id).parents)
+
+    def close(self) -> None:
+        """Let go of what is stored: nothing can be read any more."""
+        del self._odb
 
     def files(self, commit: str | None = None) -> Iterator[Entry]:
         """All entries of the tree at `commit` (without one, the pinned commit), sorted by raw path. Names that lead out
@@ -134,7 +142,7 @@ class Repository:
         Modes do not count.
         """
         differences = list(self._trees.differences(self._root(base) if base else None, self._root(head)))
-        moved = renames(differences, self._size, lambda id: self._read(id, ObjectType.BLOB))
+        moved = renames(differences, self._known_size, lambda id: self._read(id, ObjectType.BLOB))
         left = {old.path for old in moved.values()}
         return [self._change(each, moved.get(each.path)) for each in differences if each.path not in left]
 
@@ -244,6 +252,11 @@ class Repository:
         except (KeyError, pygit2.GitError):
             return -1
 
+    def _known_size(self, id: bytes) -> int:
+        if (size := self._size(id)) < 0:
+            raise self._missing(f"object {id.hex()}")
+        return size
+
     def _missing(self, what: str) -> Missing:
         return Missing(
             f"pull_requests.repositories.{self._label}: the clone lacks {what}. If it is shallow or partial, make it "
@@ -266,7 +279,7 @@ class Repository:
     def compared(self, change: RawChange) -> FileChange:
         """A change with its hunks."""
         sides = [entry for entry in (change.old, change.new) if entry]
-        if any(entry.size > LARGEST_COMPARED for entry in sides):
+        if any(entry.size > LARGEST_SOURCE for entry in sides):
             return FileChange(*change, (), 0, 0, True)
         texts = [self.content(entry.blob) if entry and entry.kind == "file" else b"" for entry in change[1:]]
         # As git has it.

@@ -2,7 +2,7 @@
 
 from tree_sitter import Node
 
-from devqa.pull_requests.code.grammars.grammar import Grammar, text, without_arguments
+from devqa.pull_requests.code.grammars.grammar import LONGEST_NAME, Grammar, text
 
 _SHARED = """
 (function_definition declarator: (_) @name) @function
@@ -14,7 +14,13 @@ _SHARED = """
 (type_definition type: (union_specifier !name body: (_)) declarator: (type_identifier) @name) @class
 (type_definition type: (enum_specifier !name body: (_)) declarator: (type_identifier) @name) @class
 (type_definition type: (_) @inner) @outer
-(comment) @lead
+(comment) @lead @aside
+(preproc_include) @aside
+["#if" "#ifdef" "#ifndef" "#elif" "#elifdef" "#elifndef" "#else" "#endif"] @directive
+((preproc_directive) @directive (#not-match? @directive "error|warning"))
+(struct_specifier !body) @aside
+(union_specifier !body) @aside
+(enum_specifier !body) @aside
 """
 _CPP = """
 (class_specifier name: (_) @name body: (_)) @class
@@ -26,6 +32,13 @@ _CPP = """
 (template_declaration (union_specifier) @inner) @outer
 (template_declaration (concept_definition) @inner) @outer
 (template_declaration (template_declaration) @inner) @outer
+(using_declaration) @aside
+(namespace_alias_definition) @aside
+(namespace_definition ["inline" "namespace"] @aside)
+(namespace_definition name: (_) @aside)
+(linkage_specification "extern" @aside value: (_) @aside body: (declaration_list))
+(class_specifier !body) @aside
+(template_declaration [(class_specifier !body) (struct_specifier !body) (union_specifier !body)]) @aside
 """
 # What a function's name is wrapped in: `int *(f)(int)`.
 _WRAPPERS = {
@@ -45,11 +58,21 @@ def _parts(definition: Node, name: Node) -> list[str]:
         if inner is None:
             break
         name = inner
+    parts: list[str] = []
+    while (inner := name.child_by_field_name("name")) and sum(map(len, parts)) < LONGEST_NAME:
+        if scope := name.child_by_field_name("scope"):
+            parts.append(_bare(scope))
+        name = inner
+    parts += _bare(name).split("::") if name.type == "nested_namespace_specifier" else [_bare(name)]
+    return [part for part in parts if part] or [""]
+
+
+def _bare(name: Node) -> str:
+    """One part of a name, without arguments of a template and parameters of an `operator bool()`."""
+    while inner := name.child_by_field_name("name"):
+        name = inner
     written = text(name)
-    if "operator_cast" in (name.type, *(child.type for child in name.named_children)):
-        written = written.partition("(")[0]
-    parts = without_arguments(written).split("::")
-    return [part.strip() for part in parts if part.strip()] or [written]
+    return written.partition("(")[0].strip() if name.type == "operator_cast" else written
 
 
 C = Grammar("tree_sitter_c", "language", _SHARED, _parts)

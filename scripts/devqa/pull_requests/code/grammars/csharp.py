@@ -42,7 +42,13 @@ CSHARP = Grammar(
     (local_function_statement name: (_) @name) @function
     (namespace_declaration name: (_) @name) @namespace
     (file_scoped_namespace_declaration name: (_) @name) @rest
-    (comment) @lead
+    (comment) @lead @aside
+    (using_directive) @aside
+    (extern_alias_directive) @aside
+    (file_scoped_namespace_declaration) @aside
+    (namespace_declaration "namespace" @aside name: (_) @aside)
+    ["#if" "#elif" "#else" "#endif" "#region" "#endregion" "#nullable" "#pragma" "#line"] @directive
+    ["#define" "#undef" "#error" "#warning"] @directive
     """,
     _parts,
 )

@@ -8,6 +8,9 @@ _FUNCTION = "[(arrow_function) (function_expression) (generator_function)]"
 # `const create = wrap(() => {})`: what it is called with is the body.
 _WRAPPED = f"(call_expression arguments: (arguments {_FUNCTION}))"
 _VALUE = "(variable_declarator name: (identifier) @name value:"
+_REQUIRED = "(call_expression function: (identifier) @_required)"
+# Also `require("x").y` and `require("x")(y)`.
+_IMPORTED = f"[{_REQUIRED} (member_expression object: {_REQUIRED}) (call_expression function: {_REQUIRED})]"
 _SHARED = f"""
 (function_declaration name: (_) @name) @function
 (generator_function_declaration name: (_) @name) @function
@@ -30,8 +33,15 @@ _SHARED = f"""
 (lexical_declaration . (variable_declarator) @inner .) @outer
 (variable_declaration . (variable_declarator) @inner .) @outer
 (expression_statement . (assignment_expression) @inner .) @outer
-(comment) @lead
+(comment) @lead @aside
 (decorator) @lead
+(hash_bang_line) @aside
+(import_statement) @aside
+(export_statement source: (_)) @aside
+(export_statement (export_clause)) @aside
+(expression_statement . (string) .) @aside
+((lexical_declaration . _ @aside (variable_declarator value: {_IMPORTED}) @aside) (#eq? @_required "require"))
+((variable_declaration . _ @aside (variable_declarator value: {_IMPORTED}) @aside) (#eq? @_required "require"))
 """
 _JAVASCRIPT = f"""
 (field_definition property: (_) @name value: {_FUNCTION}) @method
@@ -50,6 +60,12 @@ _TYPESCRIPT = f"""
 (function_signature name: (_) @of) @signature
 (export_statement declaration: (function_signature name: (_) @of)) @signature
 (class_body (method_signature name: (_) @of) @signature)
+(import_alias) @aside
+(internal_module . _ @aside name: (_) @aside)
+(module . _ @aside name: (_) @aside)
+(ambient_declaration . _ @aside [(module) (internal_module)])
+(ambient_declaration "declare" @aside "global" @aside)
+(export_statement "export" @aside declaration: [(internal_module) (import_alias)])
 """
 _PREFIXES = ("module.exports.", "exports.", "this.")
 

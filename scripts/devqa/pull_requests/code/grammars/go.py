@@ -11,10 +11,8 @@ def _parts(definition: Node, name: Node) -> list[str]:
     if receiver is None or not receiver.named_children:
         return [text(name)]
     kind = receiver.named_children[0].child_by_field_name("type")
-    if kind is not None and kind.type == "pointer_type":
-        kind = kind.named_children[0]
-    if kind is not None and kind.type == "generic_type":
-        kind = kind.child_by_field_name("type")
+    while kind is not None and kind.type in ("pointer_type", "parenthesized_type", "generic_type"):
+        kind = next(iter(kind.named_children), None)
     return [text(kind), text(name)] if kind is not None else [text(name)]
 
 
@@ -32,7 +30,9 @@ GO = Grammar(
         right: (expression_list . (func_literal) .)) @function
     (type_declaration "type" . (_) @inner .) @outer
     (var_declaration "var" . (_) @inner .) @outer
-    (comment) @lead
+    (comment) @lead @aside
+    (package_clause) @aside
+    (import_declaration) @aside
     """,
     _parts,
 )

@@ -18,7 +18,9 @@ JAVA = Grammar(
     (variable_declarator name: (identifier) @name value: (object_creation_expression (class_body))) @class
     (field_declaration declarator: (variable_declarator) @inner) @outer
     (local_variable_declaration declarator: (variable_declarator) @inner) @outer
-    (line_comment) @lead
-    (block_comment) @lead
+    (line_comment) @lead @aside
+    (block_comment) @lead @aside
+    (package_declaration) @aside
+    (import_declaration) @aside
     """,
 )

@@ -2,14 +2,17 @@
 
 from tree_sitter import Node
 
-from devqa.pull_requests.code.grammars.grammar import Grammar, text, without_arguments
+from devqa.pull_requests.code.grammars.grammar import Grammar, text
+
+# The field of a type that has its name: `&mut a::Foo<T>`.
+_NAMED_BY = {"reference_type": "type", "pointer_type": "type", "generic_type": "type", "scoped_type_identifier": "name"}
 
 
 def _parts(definition: Node, name: Node) -> list[str]:
     """What an impl is called after is the type: `impl<T> fmt::Display for a::Foo<T>` is ["Foo"]."""
-    if definition.type != "impl_item":
-        return [text(name)]
-    return [without_arguments(text(name)).rsplit("::", 1)[-1].strip("&() ") or text(name)]
+    while name.type in _NAMED_BY and (inner := name.child_by_field_name(_NAMED_BY[name.type])):
+        name = inner
+    return [text(name)]
 
 
 RUST = Grammar(
@@ -26,7 +29,15 @@ RUST = Grammar(
     (macro_definition name: (_) @name) @function
     (line_comment !inner) @lead
     (block_comment !inner) @lead
-    (attribute_item) @lead
+    (line_comment) @aside
+    (block_comment) @aside
+    (attribute_item) @lead @aside
+    (inner_attribute_item) @aside
+    (use_declaration) @aside
+    (extern_crate_declaration) @aside
+    (mod_item !body) @aside
+    (mod_item "mod" @aside name: (_) @aside body: (_))
+    (mod_item (visibility_modifier) @aside body: (_))
     """,
     _parts,
 )

@@ -9,14 +9,14 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import orjson
 
 from devqa.errors import UserError
 from devqa.llm.access import Secret
 from devqa.pull_requests.listing.github import kept
-from devqa.pull_requests.listing.github.exchange import Busy, Limited, Reply, exchange, same_server
+from devqa.pull_requests.listing.github.exchange import Busy, Limited, Odd, Reply, exchange
 from devqa.pull_requests.listing.github.kept import Kept
 from devqa.web.store import NotKept, Store
 
@@ -38,6 +38,7 @@ class Client:
         key: the repository's section of the configuration, for messages.
         token: "" for none.
         offline: nothing is sent; then `NotKept` is raised where nothing is kept.
+        authorities: the file of certificates that are trusted; "" for the usual ones.
         sleep: waits that many seconds.
     """
 
@@ -48,6 +49,7 @@ class Client:
         store: Store,
         token: str = "",
         offline: bool = False,
+        authorities: str = "",
         sleep: Callable[[float], None] = time.sleep,
     ):
         self._api = api.rstrip("/")
@@ -56,6 +58,7 @@ class Client:
         self._token = token
         self._secret = Secret(token)
         self._offline = offline
+        self._authorities = authorities
         self._sleep = sleep
 
     def get(self, path: str) -> Any:
@@ -68,14 +71,18 @@ class Client:
         return _parsed(self._answer(self._api + path).body)
 
     def pages(self, path: str, parameters: Mapping[str, str | int]) -> Iterator[Any]:
-        """The JSON values of all pages of a list, each asked for when it is wanted; raises like `get`."""
+        """The JSON values of all pages of a list, each asked for when it is wanted; raises like `get`.
+
+        What follows a page is in its link's query. The rest of the address stays, whatever the server calls itself: it
+        may have other names, or be at the end of a tunnel, and the token goes to no other one.
+        """
         address = f"{self._api}{path}?{urlencode(parameters)}"
         seen = set()
         while address and address not in seen:
             seen.add(address)
             answer = self._answer(address)
             yield _parsed(answer.body)
-            address = answer.next if same_server(answer.next, address) else ""
+            address = f"{self._api}{path}?{urlsplit(answer.next).query}" if answer.next else ""
 
     def _answer(self, address: str) -> Kept:
         before = kept.get(self._store, address)
@@ -96,7 +103,7 @@ class Client:
     def _patiently(self, address: str, etag: str) -> Reply:
         """The reply, after as many waits as rate limits want."""
         waited_s = _SECONDARY_WAIT_S
-        for _ in range(_MOST_WAITS):
+        for waits_left in reversed(range(_MOST_WAITS + 1)):
             try:
                 return self._insistently(address, etag)
             except Limited as limit:
@@ -104,9 +111,10 @@ class Client:
                 wait_s, waited_s = (waited_s, 2 * waited_s) if limit.wait_s is None else (limit.wait_s, waited_s)
             if wait_s > _LONGEST_WAIT_S:
                 raise UserError(f"{self._key}: {self._api} asks to wait {wait_s:,.0f} s ({said}): come back then")
-            hint = "" if self._token else "; with a token (token_env) far more may be asked"
-            _log.warning("%s: rate limit (%s): waiting %.0f s%s", self._api, said, wait_s, hint)
-            self._sleep(wait_s)
+            if waits_left:
+                hint = "" if self._token else "; with a token (token_env) far more may be asked"
+                _log.warning("%s: rate limit (%s): waiting %.0f s%s", self._api, said, wait_s, hint)
+                self._sleep(wait_s)
         raise UserError(
             f"{self._key}: {self._api} allows nothing more ({said}), however long one waits: come back later"
         )
@@ -116,18 +124,28 @@ class Client:
         import requests
         import stamina
 
-        faults = (Busy, requests.Timeout, requests.ConnectionError)
+        def passes(error: Exception) -> bool:
+            faults = (Busy, requests.Timeout, requests.ConnectionError)
+            return isinstance(error, faults) and not _is_untrusted(error)
+
         try:
-            for attempt in stamina.retry_context(on=faults, attempts=_TRIES, timeout=None):
+            for attempt in stamina.retry_context(on=passes, attempts=_TRIES, timeout=None):
                 with attempt, requests.Session() as session:
                     # No netrc and no proxy of the environment: either could put something else in the token's place.
                     session.trust_env = False
+                    session.verify = self._authorities or True
+                    # `exchange` follows them. What is no address would end in an error of its own here.
+                    session.get_redirect_target = lambda _: None
                     return exchange(session, address, self._headers(etag))
         except Busy as error:
             failure = f"gave no answer ({self._secret.out_of_text(str(error))}): give the same command again"
+        except Odd as error:
+            raise self._stranger(str(error)) from None
         except requests.RequestException as error:
             # Not what requests says: it holds the whole address.
             failure = f"can't be reached ({type(error).__name__}): is the network there? If so, mend the address (api)"
+            if _is_untrusted(error):
+                failure = "has a certificate that is not trusted: name its authority in the variable SSL_CERT_FILE"
         raise UserError(f"{self._key}: {self._api} {failure}")
 
     def _headers(self, etag: str) -> dict[str, str]:
@@ -142,23 +160,38 @@ class Client:
     def _refusal(self, reply: Reply) -> UserError:
         said = self._secret.out_of_text(reply.message())
         match reply.status:
+            case 401 if not self._token:
+                where, what, cure = ".token_env", "wants a token", "name the variable that holds one"
             case 401:
-                return UserError(
-                    f"{self._key}.token_env: {self._api} refuses the token ({said}): put a valid one into the variable"
-                )
+                where, what, cure = ".token_env", "refuses the token", "put a valid one into the variable"
             case 403:
-                return UserError(
-                    f"{self._key}.token_env: {self._api} does not allow it ({said}): take a token with the right to "
-                    "read pull requests"
-                )
+                where, what = ".token_env", "does not allow it"
+                cure = "take a token with the right to read pull requests"
             case 404:
-                return UserError(
-                    f"{self._key}: {self._api} has no such repository, or the token may not see it ({said}): mend "
-                    "name (owner/name) or token_env"
-                )
+                where, what = "", "has no such repository, or the token may not see it"
+                cure = "mend name (owner/name) or token_env"
+            case 410:
+                where, what = "", "has removed what is asked for"
+                cure = "take what the clone itself says (pulls: history)"
+            case 422:
+                where, what = "", "does not take what is asked of it"
+                cure = "ask for fewer pull requests (latest), or mend name (owner/name)"
+            case 451:
+                where, what = "", "may not show the repository, for legal reasons"
+                cure = "leave it out, or take what a clone says (pulls: history)"
+            case _:
+                return self._stranger(said)
+        return UserError(f"{self._key}{where}: {self._api} {what} ({said}): {cure}")
+
+    def _stranger(self, said: str) -> UserError:
         return UserError(
             f"{self._key}.api: {self._api} did not answer as GitHub's REST API does ({said}): mend the address"
         )
+
+
+def _is_untrusted(error: Exception) -> bool:
+    """Did a certificate fail? Other faults of TLS pass."""
+    return "CERTIFICATE_VERIFY_FAILED" in str(error)
 
 
 def _parsed(body: bytes) -> Any:

@@ -19,6 +19,7 @@ _MOST_BYTES = 100_000_000
 _CHUNK = 1 << 20
 _MOST_REDIRECTS = 5
 _LONGEST_MESSAGE = 300
+_PORTS = {"http": 80, "https": 443}
 
 
 class Reply(NamedTuple):
@@ -50,12 +51,17 @@ class Limited(Exception):
         self.wait_s = wait_s
 
 
+class Odd(Exception):
+    """An answer that GitHub does not give."""
+
+
 def exchange(session: "requests.Session", address: str, headers: Mapping[str, str]) -> Reply:
     """Send one GET; a repository that was renamed is followed to its new address on the same server.
 
     Raises:
         Busy: a fault that will pass.
         Limited: a rate limit.
+        Odd: no answer of GitHub's.
         requests.RequestException: nobody answers.
     """
     for _ in range(_MOST_REDIRECTS):
@@ -73,7 +79,7 @@ def exchange(session: "requests.Session", address: str, headers: Mapping[str, st
 
 def same_server(one: str, other: str) -> bool:
     """Do two addresses belong to one server? The token goes to no other."""
-    return urlsplit(one)[:2] == urlsplit(other)[:2]
+    return _server(one) == _server(other)
 
 
 def wait_s(headers: Mapping[str, str]) -> float | None:
@@ -105,10 +111,27 @@ def _sent(session: "requests.Session", address: str, headers: Mapping[str, str])
                     raise Busy(f"an answer of more than {_MOST_BYTES // 1_000_000} MB")
         except requests.RequestException as error:
             raise Busy(f"the answer broke off ({type(error).__name__})") from None
-        location = response.headers.get("location", "") if response.status_code in (301, 302, 307, 308) else ""
-        following = response.links.get("next", {}).get("url", "")
-        reply = Reply(response.status_code, response.headers, body, urljoin(address, following) if following else "")
-        return reply, urljoin(address, location) if location else ""
+        status, following = response.status_code, response.links.get("next", {}).get("url", "")
+        location = response.headers.get("location", "") if status in (301, 302, 307, 308) else ""
+        reply = Reply(status, response.headers, body, _led(status, address, following))
+        return reply, _led(status, address, location)
+
+
+def _server(address: str) -> tuple[str, str | None, str | None, int | None]:
+    parts = urlsplit(address)
+    return parts.scheme, parts.username, parts.hostname, parts.port or _PORTS.get(parts.scheme)
+
+
+def _led(status: int, address: str, target: str) -> str:
+    """Where an answer from `address` leads, "" if nowhere."""
+    if not target:
+        return ""
+    try:
+        found = urljoin(address, target)
+        _server(found)
+    except ValueError:
+        raise Odd(f"HTTP {status}, which leads to an address that is none") from None
+    return found
 
 
 def _is_limit(reply: Reply) -> bool:

@@ -9,14 +9,22 @@ from devqa.web.store import Store
 
 
 def open_client(label: str, api: str, token_env: str | None, cache: Path, offline: bool) -> Client:
-    """The API at `api` for repository `label`, with the token in the environment variable `token_env`.
+    """The API at `api` for repository `label`, with the token in the environment variable `token_env`, and with the
+    authorities in that by which OpenSSL knows them, as for models.
 
     Raises:
-        UserError: the variable is not set, or what it holds can't be a token.
+        UserError: a variable is not set, or what it holds can't be a token or is no file.
     """
     key = f"pull_requests.repositories.{label}"
     token = "" if offline or token_env is None else _token(key, token_env)
-    return Client(api, key, Store(cache / "github"), token, offline)
+    return Client(api, key, Store(cache / "github"), token, offline, "" if offline else _authorities(key))
+
+
+def _authorities(key: str) -> str:
+    path = os.environ.get("SSL_CERT_FILE", "")
+    if path and not Path(path).is_file():
+        raise UserError(f"{key}.api: the environment variable SSL_CERT_FILE names no file: {path}")
+    return path
 
 
 def _token(key: str, variable: str) -> str:

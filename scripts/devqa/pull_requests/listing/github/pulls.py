@@ -1,11 +1,12 @@
 """The pull requests that GitHub lists, with their places in the clone."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from devqa.errors import UserError
 from devqa.pull_requests.listing.github.client import Client
-from devqa.pull_requests.listing.locating import LACKING, Measure, absent, placed
+from devqa.pull_requests.listing.locating import LACKING, UNTOLD, Measure, absent, placed
 from devqa.pull_requests.listing.pull_files import is_commit_id, is_number
 from devqa.pull_requests.listing.wording import body_of, line_of
 from devqa.pull_requests.repositories.repository import Missing, Repository
@@ -15,26 +16,27 @@ from devqa.web.store import NotKept
 _PER_PAGE = 100
 
 
-def pulls(client: Client, repository: Repository, name: str, branch: str, latest: int) -> list[dict[str, Any]]:
+def pulls(client: Client, repository: Repository, name: str, latest: int) -> list[dict[str, Any]]:
     """The `latest` pull requests that were merged last and are on the way to the pinned commit, and those that GitHub
     lists between them (not merged, or not in the clone: rejected). Newest first, each as
-    `devqa.pull_requests.listing.listed.listed` wants it.
+    `devqa.pull_requests.listing.listed.listed` wants it. Into which branch does not matter: one that is the default
+    branch now may have had another name, and the clone says what has come to the pinned commit.
 
     Args:
         name: owner/name.
-        branch: those into this branch are listed; "" for all.
 
     Raises:
         UserError: GitHub knows nothing of it, or nothing may be sent and not all is kept.
     """
     try:
-        rows = _newest(client, repository, name, branch, latest)
+        rows = _newest(client, repository, name, latest)
         merged = [row for row in rows if row["status"] == "ok"]
+        merges = {row["head"] for row in merged}
         for row in merged[:latest]:
+            number = row["number"]
             try:
-                row |= placed(
-                    repository, row["head"], row["number"], lambda number=row["number"]: _measure(client, name, number)
-                )._asdict()
+                place = placed(repository, row["head"], number, partial(_measure, client, name, number), merges)
+                row |= place._asdict() if place else rejected(UNTOLD)
             except Missing:
                 row |= rejected(LACKING)
     except NotKept as error:
@@ -46,11 +48,9 @@ def pulls(client: Client, repository: Repository, name: str, branch: str, latest
     return [row for row in rows if row["number"] not in beyond]
 
 
-def _newest(client: Client, repository: Repository, name: str, branch: str, latest: int) -> list[dict[str, Any]]:
+def _newest(client: Client, repository: Repository, name: str, latest: int) -> list[dict[str, Any]]:
     """All that must be looked at, newest first; of those that are ok, `head` is the commit that merged them."""
     parameters = {"state": "closed", "sort": "updated", "direction": "desc", "per_page": _PER_PAGE}
-    if branch:
-        parameters["base"] = branch
     found: dict[int, dict[str, Any]] = {}
     for page in client.pages(f"/repos/{name}/pulls", parameters):
         values = [value for value in page if _is_pull(value)] if isinstance(page, list) else []
