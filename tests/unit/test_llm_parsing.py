@@ -74,6 +74,44 @@ def test_json_is_found_and_mended(text):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        'The answer quotes {"grade": "A"}, which proves nothing. {"grade": "C"}',
+        'It says ```json\n{"grade": "A"}\n``` and so {"grade": "C"}',
+        'It says {"grade": "A"}, and so\n```json\n{"grade": "C"}\n```',
+        '```\n{"grade": "A"}\n```\nNo, on second thoughts:\n```\n{"grade": "C"}\n```',
+        'It says {"grade": "A"}, and so {"grade": "C",}',
+        'It says {"grade": "A"}, and so {"grade": "C"',
+        f'It says {{"grade": "A"}} {"and {so} [on] " * 100}. {{"grade": "C"}}',
+        '{"grade": "C"} is what [I] say {here}.',
+        '{"grade": "C"}, not {"grade": "D"}',
+    ],
+)
+def test_of_several_values_the_last_one_that_follows_the_schema_is_meant(text):
+    """Models reason first and conclude last; what they reason about may hold a value itself."""
+    assert parse_json(text, GRADE) == ({"grade": "C"}, "")
+
+
+def test_a_value_inside_of_one_that_follows_the_schema_is_none_of_its_own():
+    whole_value = {"grade": "A", "of": [{"grade": "B"}]}
+    text = f"I say {json.dumps(whole_value)}."
+    assert parse_json(text, {"type": "object", "required": ["grade"]}) == (whole_value, "")
+
+
+def test_a_key_that_comes_twice_counts_as_it_came_last():
+    assert parse_json('So: {"grade": "A", "grade": "C"}', GRADE) == ({"grade": "C"}, "")
+
+
+PROSE = st.text(alphabet=st.sampled_from("ab {}[]:,'1\n"), max_size=40)
+
+
+@given(st.lists(st.tuples(PROSE, st.sampled_from("ABC")), min_size=1, max_size=4))
+def test_whatever_stands_before_the_conclusion_it_counts(said):
+    text = "".join(f'{prose}"{{"grade": "{grade}"}}' for prose, grade in said)
+    assert parse_json(text, GRADE) == ({"grade": said[-1][1]}, "")
+
+
+@pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("", "the answer holds no JSON"),
@@ -118,7 +156,16 @@ def test_json_in_a_fence_is_read_as_it_is(value, frame):
 
 
 @pytest.mark.parametrize(
-    "text", ["a {b} c [d] " * 5000, '{"a": {"b": ' * 5000, '{"grade": "' + '"' * 50_000, "{a: b " * 10_000]
+    "text",
+    [
+        "a {b} c [d] " * 5000,
+        '{"a": {"b": ' * 5000,
+        '{"grade": "' + '"' * 50_000,
+        "{a: b " * 10_000,
+        "[" * 900 + "[]," * 30_000,
+        "[" * 900 + '"' + "a" * 90_000,
+        f"so [{'1' * 5000}] " * 100,
+    ],
 )
 def test_a_long_answer_that_is_no_json_is_told_at_once(text):
     """Trying to mend it would take minutes, in which no other answer is received."""

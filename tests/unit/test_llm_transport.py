@@ -213,6 +213,14 @@ def test_the_key_is_found_in_whatever_way_json_writes_it(key, data):
     assert quoted(key).sub(b"***", json.dumps(key).encode()) == b'"***"'
 
 
+@pytest.mark.parametrize("key", ["one\ntwo\tthree", "clé-de-zèbre", "key of 🦓🦓🦓", "\\" * 200 + "key"])
+@pytest.mark.parametrize("is_ascii", [True, False])
+def test_whatever_a_secret_is_made_of_it_is_found_in_json_at_once(key, is_ascii, no_deadlock):
+    assert quoted(key).sub(b"***", json.dumps(key, ensure_ascii=is_ascii).encode()) == b'"***"'
+    assert quoted(key).sub(b"***", key.encode()) == b"***"
+    assert not quoted(key).search(b"\\" * 500)
+
+
 def escaped(text):
     """As .NET and PHP write JSON."""
     return text.replace("/", "\\/").replace("+", "\\u002B").replace("=", "\\u003d")

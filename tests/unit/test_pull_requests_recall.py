@@ -2,14 +2,18 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from devqa import tables
+from devqa.ledger import stage
 from devqa.llm.parsing import parse_json
 from devqa.pull_requests.agents.predicting import ground_truth
 from devqa.pull_requests.agents.recall import recalled, share
+from devqa.pull_requests.figures.summary import TABLES, summary
 from devqa.pull_requests.questions.verdicts import numbered_schema
 from pulled import ANSWER, benchmark_facts, benchmark_question
 from standins import Model, answered, assert_sound, prompt, unusable
@@ -87,6 +91,18 @@ def test_a_judge_that_answers_gibberish_gives_no_recall(endpoint, tmp_path):
     assert {each["found"] for each in row["facts"]} == {None}
     assert all(each["reason"] for each in row["facts"])
     endpoint.reply = lambda body: "ok"
+
+
+def test_why_the_judge_gave_no_answer_is_told_to_the_end_of_the_run(tmp_path):
+    """In the words that funnel, report and closing lines go by, which have no room for all of a reason."""
+    lost = replace(answered(outcome="error"), reason="given up after 7 attempts: HTTP 503: busy")
+    tables.write(judged(Model.saying([lost]), [prediction()]), "recalled", tmp_path / "recalled.parquet")
+    said = "the judge's answer is error: given up after N attempts"
+    account = stage("recalled", [str(tmp_path / "recalled.parquet")])
+    assert account.counts == {("failed", said): 1}
+    files = {name: [] for name in TABLES} | {"recalled": [str(tmp_path / "recalled.parquet")], "benchmark": []}
+    (failed,) = [line for line in summary(files | {"html": "", "dataset": ""}) if line.startswith("FAILED")]
+    assert failed == f"FAILED  recalled: 1 of 1 rows: {said} (asked again by the next run: give the same command)"
 
 
 def test_facts_are_looked_for_in_batches():

@@ -1,5 +1,6 @@
 """Where an endpoint is, and the key that it wants: which must reach no message, table or file."""
 
+import json
 import os
 import re
 from urllib.parse import urlsplit
@@ -25,19 +26,24 @@ class Secret:
 
 
 def quoted(key: str) -> re.Pattern[bytes] | None:
-    """`key` as it is, or as JSON may have it: with any of its punctuation escaped.
+    """`key` as it is, or as JSON may have it: with anything but its plain letters and digits escaped.
 
     None for a word such as `none` or `EMPTY`, which servers without keys are given: it is no secret, and answers may
     hold it.
     """
     if len(key) < _SHORTEST_SECRET:
         return None
-    letters = (letter if letter.isalnum() else _escaped(letter) for letter in key)
-    return re.compile("".join(letters).encode())
+    return re.compile(f"{''.join(map(_escaped, key))}|{re.escape(key)}".encode())
 
 
 def _escaped(letter: str) -> str:
-    return rf"\\?(?:{re.escape(letter)}|u(?i:{ord(letter):04x}))"
+    """How JSON may have a letter. No text fits in two ways, else many backslashes would take for ever."""
+    if letter.isascii() and letter.isalnum():
+        return letter
+    units = re.findall("....", letter.encode("utf-16-be").hex())
+    forms = [f"\\{letter}", json.dumps(letter)[1:-1], *([] if letter == "\\" else [letter])]
+    coded = "".join(rf"\\u(?i:{unit})" for unit in units)
+    return f"(?:{'|'.join([coded, *map(re.escape, dict.fromkeys(forms))])})"
 
 
 def is_address(base_url: str) -> bool:

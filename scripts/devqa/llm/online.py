@@ -246,7 +246,7 @@ class _Sending:
         content = orjson.dumps(body(self._channel.asked, request, mode))
         await self._admit(errand, content)
         try:
-            record = outcomes.read(await self._post(errand, content), request.schema, request.offers_tools)
+            record = outcomes.read(await self._post(errand, content), request.held_to, request.offers_tools)
         except NoStructuredOutput as fault:
             return self._step_down(mode, request, fault)
         self._settle(errand, record)

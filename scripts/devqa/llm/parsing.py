@@ -6,7 +6,7 @@ mended must validate against the schema.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -19,10 +19,14 @@ _CLOSING = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _CLOSING_LINE = re.compile(r"^[ \t]*</think(?:ing)?>", re.MULTILINE | re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n(.*?)```", re.DOTALL)
-# An answer may quote any number of brackets before its JSON; trying them all could take very long.
-_STARTS_TRIED = 20
+_START = re.compile(r"[{\[]")
+# An answer may quote any number of brackets beside its JSON; where they nest and never end, each one is read to the end
+# of the text. So many times the text's length is read in vain.
+_TIMES_READ = 20
 # Mending takes time with the square of the length where braces nest deeply.
 _LONGEST_MENDED = 10_000
+# In place of a value: None is one.
+_NOTHING = object()
 
 
 def whole(text: str) -> str:
@@ -58,29 +62,41 @@ def visible(text: str) -> str:
 def parse_json(text: str, schema: dict[str, Any]) -> tuple[Any, str]:
     """The JSON value in `text` that follows `schema` (JSON Schema 2020-12).
 
-    Taken as it is where it can be, else from a code fence, from the first place in the prose where a value
-    begins, or mended by `json_repair`: the first of these that validates.
+    Taken as it is where it can be, else from where it begins in the prose, fenced or not, or mended by `json_repair`.
+    Of several that follow the schema the last one counts: models reason first and conclude last, and what they reason
+    about may hold such a value itself.
 
     Returns:
         The value and "", or None and the reason: no JSON at all, or what the schema objects to in the first
         JSON value that was found.
     """
-    objection = ""
-    for value in _candidates(text):
-        problem = _problem(value, schema)
-        if not problem:
-            return value, ""
-        objection = objection or problem
-    return None, objection or "the answer holds no JSON"
+    following = _Following(schema)
+    values = following.of(_read(text))
+    if not values:
+        values, end = _embedded(text, following)
+        # What comes last may be what has to be mended.
+        values = following.of(_repaired(text, end)) or values or following.of(_fenced(text))
+    return (values[-1], "") if values else (None, following.objection or "the answer holds no JSON")
 
 
-def _candidates(text: str) -> Iterator[Any]:
-    """JSON values that `text` may mean, the most literal reading first."""
-    yield from _read(text)
-    for fenced in _FENCE.findall(text):
-        yield from _read(fenced)
-    yield from _embedded(text)
-    yield from _repaired(text)
+class _Following:
+    """Which values follow `schema`.
+
+    Attributes:
+        objection: what it objects to in the first one that does not; "" as long as there is none.
+    """
+
+    def __init__(self, schema: dict[str, Any]):
+        self._schema = schema
+        self.objection = ""
+
+    def of(self, values: Iterable[Any]) -> list[Any]:
+        return [value for value in values if self.holds(value)]
+
+    def holds(self, value: Any) -> bool:
+        problem = _problem(value, self._schema)
+        self.objection = self.objection or problem
+        return not problem
 
 
 def _read(text: str) -> Iterator[Any]:
@@ -88,30 +104,50 @@ def _read(text: str) -> Iterator[Any]:
         yield orjson.loads(text)
     except orjson.JSONDecodeError:
         # The standard library also reads lone surrogates and raw control characters.
-        yield from _decoded(text.strip(), 0, whole_text=True)
+        text = text.strip()
+        value, end = _decoded(text, 0)
+        if value is not _NOTHING and end == len(text):
+            yield value
 
 
-def _embedded(text: str) -> Iterator[Any]:
-    position = 0
-    for _ in range(_STARTS_TRIED):
-        start = re.compile(r"[{\[]").search(text, position)
-        if start is None:
-            return
-        position = start.end()
-        yield from _decoded(text, start.start())
+def _fenced(text: str) -> Iterator[Any]:
+    for fenced in _FENCE.findall(text):
+        yield from _read(fenced)
 
 
-def _decoded(text: str, start: int, whole_text: bool = False) -> Iterator[Any]:
+def _embedded(text: str, following: _Following) -> tuple[list[Any], int]:
+    """The values between words that follow the schema, none inside of another one, and where the last one ends."""
+    values: list[Any] = []
+    position = end = 0
+    left = _TIMES_READ * len(text)
+    while left > 0 and (start := _START.search(text, position)):
+        value, stop = _decoded(text, start.start())
+        if value is not _NOTHING and following.holds(value):
+            values.append(value)
+            position = end = stop
+        else:
+            left -= stop - start.start()
+            position = start.end()
+    return values, end
+
+
+def _decoded(text: str, start: int) -> tuple[Any, int]:
+    """The value that begins at `start`, `_NOTHING` if there is none, and how far the text was read for it."""
     try:
         value, end = json.JSONDecoder(strict=False).raw_decode(text, start)
-        if not whole_text or end == len(text):
-            yield plain(value)
+    except json.JSONDecodeError as error:
+        return _NOTHING, max(error.pos, start) + 1
     except (ValueError, RecursionError):
-        return
+        # It nests too deeply, or holds a number of too many digits: nothing says where.
+        return _NOTHING, len(text)
+    try:
+        return plain(value), end
+    except (ValueError, RecursionError):
+        return _NOTHING, end
 
 
-def _repaired(text: str) -> Iterator[Any]:
-    start = re.search(r"[{\[]", text)
+def _repaired(text: str, position: int) -> Iterator[Any]:
+    start = _START.search(text, position)
     if start is None or len(text) - start.start() > _LONGEST_MENDED:
         return
     import json_repair

@@ -28,6 +28,8 @@ class Request:
         tool_choice: `none`: it has called them before and may no longer. The tools are sent all the same: some
             endpoints refuse a conversation with calls of tools that they don't know, and the prompt's beginning stays
             as it was, so that they have it in their cache.
+        accepted: the JSON Schema that an answer is held to, where that bears more than `schema`, which is asked for. It
+            is not sent, and not in the key.
     """
 
     messages: tuple[Mapping[str, Any], ...]
@@ -35,10 +37,16 @@ class Request:
     repeat: int = 0
     tools: tuple[Mapping[str, Any], ...] | None = None
     tool_choice: Literal["auto", "none"] = "auto"
+    accepted: dict[str, Any] | None = None
 
     def __post_init__(self):
         object.__setattr__(self, "messages", tuple(self.messages))
         object.__setattr__(self, "tools", tuple(self.tools or ()) or None)
+
+    @property
+    def held_to(self) -> dict[str, Any] | None:
+        """The JSON Schema without which an answer can't be used; None for free text."""
+        return self.schema if self.accepted is None else self.accepted
 
     @property
     def offers_tools(self) -> bool:

@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from devqa.llm.chat import Chat, Request
+from devqa.llm.chat import Chat
 from devqa.prompts import Prompt
 from devqa.steps.accounts import asked
 from devqa.steps.outcomes import OK, rejected
+from devqa.steps.reasons import LONGEST, request_for, shortened
 from devqa.tables import Row, picked
 
 CRITERIA = ("unambiguous", "complex_enough", "verifiable")
 
 _JUDGED = {
     "type": "object",
-    "properties": {"reason": {"type": "string", "maxLength": 200}, "passed": {"type": "boolean"}},
+    "properties": {"reason": {"type": "string", "maxLength": LONGEST}, "passed": {"type": "boolean"}},
     "required": ["reason", "passed"],
     "additionalProperties": False,
 }
@@ -33,7 +34,7 @@ def check(pairs: Sequence[Row], chat: Chat, prompt: Prompt, date: str) -> list[R
     pairs = sorted(pairs, key=lambda row: row["pair_id"])
     answers = chat.ask(
         [
-            Request(tuple(prompt.messages({"date": date}, {key: row[key] for key in ("question", "answer")})), SCHEMA)
+            request_for(prompt.messages({"date": date}, {key: row[key] for key in ("question", "answer")}), SCHEMA)
             for row in pairs
         ]
     )
@@ -44,6 +45,6 @@ def check(pairs: Sequence[Row], chat: Chat, prompt: Prompt, date: str) -> list[R
 
 
 def _verdict(judged: dict[str, Any]) -> Row:
-    criteria = [{"criterion": name, **judged[name]} for name in CRITERIA]
+    criteria = [{"criterion": name, **shortened(judged[name])} for name in CRITERIA]
     missed = [entry["criterion"].replace("_", " ") for entry in criteria if not entry["passed"]]
     return {"criteria": criteria, **(rejected("not " + ", not ".join(missed)) if missed else OK)}

@@ -10,6 +10,7 @@ from devqa.llm.chat import Answer, Chat, Request
 from devqa.prompts import Prompt
 from devqa.steps.accounts import asked
 from devqa.steps.outcomes import OK, rejected
+from devqa.steps.reasons import LONGEST, request_for, shortened
 from devqa.tables import Row, picked
 from devqa.text import literal
 
@@ -32,7 +33,7 @@ def answer_schema(passages: int) -> dict[str, Any]:
 
 COMPARE_SCHEMA = {
     "type": "object",
-    "properties": {"reason": {"type": "string", "maxLength": 200}, "same": {"type": "boolean"}},
+    "properties": {"reason": {"type": "string", "maxLength": LONGEST}, "same": {"type": "boolean"}},
     "required": ["reason", "same"],
     "additionalProperties": False,
 }
@@ -77,7 +78,7 @@ def _answer_request(row: Row, prompt: Prompt) -> Request:
 
 def _compare_request(row: Row, answer: Answer, prompt: Prompt) -> Request:
     given = {"question": row["question"], "answer": row["answer"], "other_answer": answer.data["answer"]}
-    return Request(tuple(prompt.messages({}, given)), COMPARE_SCHEMA)
+    return request_for(prompt.messages({}, given), COMPARE_SCHEMA)
 
 
 def _row(row: Row, answer: Answer, compared: Answer | None, label: str) -> Row:
@@ -92,6 +93,6 @@ def _row(row: Row, answer: Answer, compared: Answer | None, label: str) -> Row:
             account |= {"verdict": SUPPORTED, "explanation": "the same answer", **OK}
         elif compared.outcome == "ok":
             verdict = SUPPORTED if compared.data["same"] else CONTRADICTED
-            account |= {"verdict": verdict, "explanation": compared.data["reason"]}
+            account |= {"verdict": verdict, "explanation": shortened(compared.data)["reason"]}
             account |= OK if verdict == SUPPORTED else rejected(f"{CONTRADICTED} by the evidence")
     return {**picked(row, "verified"), **account}

@@ -7,10 +7,11 @@ on code (3.2), and holds them against the three criteria of 3.3.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from devqa.llm.chat import Answer, Chat, Request
+from devqa.llm.chat import Answer, Chat
 from devqa.prompts import Prompt
 from devqa.steps.accounts import asked
 from devqa.steps.outcomes import rejected
+from devqa.steps.reasons import LONGEST, request_for
 from devqa.study import UNRELATED
 from devqa.tables import Row, picked
 from devqa.tokens import cut
@@ -22,7 +23,7 @@ CRITERIA = ("single_answer", "timeless", "evidenced")
 
 _HELD = {
     "type": "object",
-    "properties": {"reason": {"type": "string", "maxLength": 200}, "met": {"type": "boolean"}},
+    "properties": {"reason": {"type": "string", "maxLength": LONGEST}, "met": {"type": "boolean"}},
     "required": ["reason", "met"],
     "additionalProperties": False,
 }
@@ -37,7 +38,7 @@ SUITABILITY_SCHEMA = {
 def task_schema(categories: Mapping[str, str]) -> dict[str, Any]:
     """The JSON schema of an answer: one of the categories or `UNRELATED`, and whether the question centres on code."""
     properties = {
-        "reason": {"type": "string", "maxLength": 200},
+        "reason": {"type": "string", "maxLength": LONGEST},
         "task": {"type": "string", "enum": [*dict.fromkeys([*categories, UNRELATED])]},
         "code_centred": {"type": "boolean"},
     }
@@ -61,10 +62,7 @@ def tasks(
     settings = {"categories": dict(categories), "knowledge": knowledge, "unrelated": UNRELATED}
     schema = task_schema(categories)
     answers = chat.ask(
-        [
-            Request(tuple(prompt.messages(settings, {"text": cut(row["text"], text_tokens)})), schema)
-            for row in dialogues
-        ]
+        [request_for(prompt.messages(settings, {"text": cut(row["text"], text_tokens)}), schema) for row in dialogues]
     )
     return [
         {**picked(row, "classified"), **asked(chat.label, answer), **_task(answer, knowledge)}
@@ -80,7 +78,7 @@ def suitability(rows: Sequence[Row], chat: Chat, prompt: Prompt, knowledge: str,
     asking = [index for index, row in enumerate(rows) if row["status"] == "ok" and row["task"] == knowledge]
     answers = chat.ask(
         [
-            Request(tuple(prompt.messages({}, {"text": cut(rows[index]["text"], text_tokens)})), SUITABILITY_SCHEMA)
+            request_for(prompt.messages({}, {"text": cut(rows[index]["text"], text_tokens)}), SUITABILITY_SCHEMA)
             for index in asking
         ]
     )

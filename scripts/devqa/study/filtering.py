@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 
-from devqa.llm.chat import Answer, Chat, Request
+from devqa.llm.chat import Answer, Chat
 from devqa.prompts import Prompt
 from devqa.steps.accounts import asked
 from devqa.steps.outcomes import rejected
+from devqa.steps.reasons import LONGEST, request_for
 from devqa.tables import Row, picked
 from devqa.tokens import cut
 
 OFF_TOPIC = "not about software development"
 SCHEMA = {
     "type": "object",
-    "properties": {"reason": {"type": "string", "maxLength": 200}, "about_development": {"type": "boolean"}},
+    "properties": {"reason": {"type": "string", "maxLength": LONGEST}, "about_development": {"type": "boolean"}},
     "required": ["reason", "about_development"],
     "additionalProperties": False,
 }
@@ -26,7 +27,7 @@ def about_development(dialogues: Sequence[Row], chat: Chat, prompt: Prompt, text
     """
     dialogues = sorted(dialogues, key=lambda row: row["dialogue_id"])
     answers = chat.ask(
-        [Request(tuple(prompt.messages({}, {"text": cut(row["text"], text_tokens)})), SCHEMA) for row in dialogues]
+        [request_for(prompt.messages({}, {"text": cut(row["text"], text_tokens)}), SCHEMA) for row in dialogues]
     )
     return [
         {**picked(row, "filtered"), **asked(chat.label, answer), **_verdict(answer)}

@@ -113,7 +113,7 @@ class Reading:
         key, first, request = found.key, self._rows[found.key], self._asks[found.key]
         try:
             parsed = completion(found, self._label, self._address)
-            record = outcomes.read(parsed, request.schema, request.offers_tools)
+            record = outcomes.read(parsed, request.held_to, request.offers_tools)
         except Passing as fault:
             self.waiting[key] = str(fault)
             return None

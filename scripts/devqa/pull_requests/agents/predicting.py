@@ -4,13 +4,12 @@ One function for each setting in which a question is one request, and the true a
 repeat, each with all questions in their order.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from types import MappingProxyType
-from typing import Any
 
 from devqa.llm.chat import Answer, Chat, Request
-from devqa.prompts import Message, Prompt
+from devqa.prompts import Prompt
 from devqa.pull_requests import GROUND_TRUTH
 from devqa.pull_requests.questions.showing import messages_with
 from devqa.steps.answer import run, said_by
@@ -76,7 +75,13 @@ def _asked(
     first: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> list[Row]:
     shown = [
-        messages_with(_rendering(row, prompt), blocks.get(row["id"], []), chat, first.get(row["id"], []))
+        messages_with(
+            prompt,
+            {"question": row["question"], "repository": row["name"]},
+            blocks.get(row["id"], []),
+            chat,
+            first.get(row["id"], []),
+        )
         for row in questions
     ]
     given = chat.ask([Request(tuple(messages), repeat=repeat) for repeat, (_, messages) in product(repeats, shown)])
@@ -92,8 +97,3 @@ def _asked(
             product(repeats, list(zip(questions, shown, strict=True))), given, strict=True
         )
     ]
-
-
-def _rendering(row: Row, prompt: Prompt) -> Callable[[list[Row]], list[Message]]:
-    variables: dict[str, Any] = {"question": row["question"], "repository": row["name"]}
-    return lambda blocks: prompt.messages({}, {**variables, "blocks": blocks})

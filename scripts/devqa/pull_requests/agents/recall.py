@@ -13,6 +13,7 @@ from devqa.pull_requests.questions.verdicts import numbered_schema
 from devqa.steps.accounts import asked
 from devqa.steps.answer import MESSAGE_TOKENS
 from devqa.steps.outcomes import OK, failed, rejected
+from devqa.steps.reasons import request_for, shortened
 from devqa.tables import Row
 from devqa.tokens import estimate
 
@@ -54,7 +55,7 @@ class _Judging:
                 self._obstacle = rejected("the answer is too long for the judge's context")
             else:
                 self.requests = [
-                    Request(tuple(each), numbered_schema("found", len(part), _LONGEST_REASON))
+                    request_for(each, numbered_schema("found", len(part), _LONGEST_REASON))
                     for each, part in zip(messages, self._batches, strict=True)
                 ]
 
@@ -99,7 +100,7 @@ def _obstacle(prediction: Row, facts: Sequence[Row]) -> dict[str, str]:
 def _read(facts: Sequence[Row], answer: Answer) -> list[Row]:
     if answer.outcome != "ok":
         return [_verdict(fact, None, _unread(answer)["reason"]) for fact in facts]
-    said = (answer.data[str(number)] for number in range(1, len(facts) + 1))
+    said = (shortened(answer.data[str(number)], _LONGEST_REASON) for number in range(1, len(facts) + 1))
     return [_verdict(fact, each["found"], each["reason"]) for fact, each in zip(facts, said, strict=True)]
 
 

@@ -6,13 +6,13 @@ It rests on the blocks alone: what only the pull request's description says can'
 from collections.abc import Sequence
 from typing import Any
 
-from devqa.llm.chat import Answer, Chat, Request
+from devqa.llm.chat import Answer, Chat
 from devqa.prompts import Prompt
-from devqa.pull_requests.questions.showing import messages_with
+from devqa.pull_requests.questions.comparing import says_nothing
+from devqa.pull_requests.questions.showing import request_with
 from devqa.steps.accounts import asked
 from devqa.steps.outcomes import failed, rejected
 from devqa.tables import Row, picked
-from devqa.text import plain
 
 NOT_ANSWERABLE = "not answerable from the context"
 SCHEMA: dict[str, Any] = {
@@ -38,7 +38,12 @@ def answers(checked: Sequence[Row], context: Sequence[Row], chat: Chat, prompt: 
     """
     checked = sorted(checked, key=lambda row: row["pull_id"])
     blocks = {row["pull_id"]: row["blocks"] for row in context}
-    given = chat.ask([_request(row, blocks[row["pull_id"]], chat, prompt) for row in checked])
+    given = chat.ask(
+        [
+            request_with(prompt, {"question": row["question"]}, blocks[row["pull_id"]], chat, SCHEMA, row["nodes"])
+            for row in checked
+        ]
+    )
     return [
         {
             **picked(row, "pull_answers"),
@@ -49,15 +54,8 @@ def answers(checked: Sequence[Row], context: Sequence[Row], chat: Chat, prompt: 
     ]
 
 
-def _request(row: Row, blocks: Sequence[Row], chat: Chat, prompt: Prompt) -> Request:
-    _, messages = messages_with(
-        lambda shown: prompt.messages({}, {"question": row["question"], "blocks": shown}), blocks, chat, row["nodes"]
-    )
-    return Request(tuple(messages), SCHEMA)
-
-
 def _answer(answer: Answer) -> Row:
     if not answer.data["answerable"]:
         return rejected(NOT_ANSWERABLE)
     text = answer.data["answer"].strip()
-    return {"answer": text} if plain(text) else failed("the model left the answer empty")
+    return {"answer": text} if not says_nothing(text) else failed("the model left the answer empty")

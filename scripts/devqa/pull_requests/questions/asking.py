@@ -67,12 +67,10 @@ def questions(context: Sequence[Row], chat: Chat, prompt: Prompt, *, deep_blocks
 
 
 def _asked(row: Row, chat: Chat, prompt: Prompt) -> _Asked:
-    def given(title: str, body: str, blocks: Sequence[Row]) -> list[Message]:
-        return prompt.messages({}, {"title": title, "description": body, "blocks": blocks})
-
-    said = int(room(chat, given("", "", [])) * DESCRIPTION_SHARE)
-    title, body = cut((row["title"] or "").strip(), said // 2), cut((row["body"] or "").strip(), said // 2)
-    blocks, messages = messages_with(lambda shown: given(title, body, shown), row["blocks"], chat)
+    bare = prompt.messages({}, {"title": "", "description": "", "blocks": []})
+    said = int(room(chat, bare) * DESCRIPTION_SHARE) // 2
+    given = {"title": cut((row["title"] or "").strip(), said), "description": cut((row["body"] or "").strip(), said)}
+    blocks, messages = messages_with(prompt, given, row["blocks"], chat)
     return _Asked(list(dict.fromkeys(block["node"] for block in blocks)), messages)
 
 

@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from devqa import tables
-from devqa.llm.chat import Answer, Chat, Request
+from devqa.llm.chat import Answer, Chat
 from devqa.prompts import Prompt
 from devqa.pull_requests.questions import rules
 from devqa.pull_requests.questions.rules import Known
 from devqa.pull_requests.questions.searching import Found, searched
-from devqa.pull_requests.questions.showing import messages_with
+from devqa.pull_requests.questions.showing import request_with
 from devqa.pull_requests.repositories.repository import open_repository
 from devqa.steps.accounts import asked
 from devqa.steps.outcomes import OK, rejected
+from devqa.steps.reasons import shortened
 from devqa.tables import Row, picked
 
 # What the model is asked about, and what is said of a question that misses it.
@@ -34,9 +35,10 @@ _TYPES = ("class",)
 _ORDER = re.compile(r"#\d+$")
 _COLUMNS = ["node", "kind", "path", "start_line", "blob", "status"]
 
+_LONGEST_REASON = 100
 _JUDGED = {
     "type": "object",
-    "properties": {"reason": {"type": "string", "maxLength": 100}, "passed": {"type": "boolean"}},
+    "properties": {"reason": {"type": "string", "maxLength": _LONGEST_REASON}, "passed": {"type": "boolean"}},
     "required": ["reason", "passed"],
     "additionalProperties": False,
 }
@@ -64,7 +66,10 @@ def check(
     held = [rules.held(row["question"], things[row["pull_id"]]) for row in questions]
     asking = [index for index, criteria in enumerate(held) if not rules.broken(criteria)]
     given = chat.ask(
-        [_request(questions[index], blocks[questions[index]["pull_id"]], chat, prompt) for index in asking]
+        [
+            request_with(prompt, {"question": row["question"]}, blocks[row["pull_id"]], chat, SCHEMA, row["nodes"])
+            for row in (questions[index] for index in asking)
+        ]
     )
     judged = dict(zip(asking, given, strict=True))
     return [
@@ -150,21 +155,13 @@ def _simple(node: str, path: str) -> str:
     return _ORDER.sub("", node.removesuffix(f" ({path})")).rpartition(".")[2].lstrip("#")
 
 
-def _request(row: Row, blocks: Sequence[Row], chat: Chat, prompt: Prompt) -> Request:
-    given = {"question": row["question"]}
-    _, messages = messages_with(
-        lambda shown: prompt.messages({}, {**given, "blocks": shown}), blocks, chat, row["nodes"]
-    )
-    return Request(tuple(messages), SCHEMA)
-
-
 def _row(criteria: Sequence[Row], answer: Answer | None, label: str) -> Row:
     if answer is None:
         return {"criteria": criteria, "outcome": None, "raw": None, "usage": [], **rejected(rules.broken(criteria))}
     account = asked(label, answer)
     if answer.outcome != "ok":
         return {"criteria": criteria, **account}
-    said = [{"criterion": name, **answer.data[name]} for name in CRITERIA]
+    said = [{"criterion": name, **shortened(answer.data[name], _LONGEST_REASON)} for name in CRITERIA]
     missed = [CRITERIA[entry["criterion"]] for entry in said if not entry["passed"]]
     return {**account, "criteria": [*criteria, *said], **(rejected(", ".join(missed)) if missed else OK)}
 

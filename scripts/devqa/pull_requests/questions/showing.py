@@ -1,9 +1,11 @@
 """What a prompt shows of a pull request's context: the blocks that fit into the model's window."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
-from devqa.llm.chat import Chat
-from devqa.prompts import Message
+from devqa.llm.chat import Chat, Request
+from devqa.prompts import Message, Prompt
+from devqa.steps.reasons import request_for
 from devqa.tables import Row
 from devqa.tokens import cut, estimate
 
@@ -43,8 +45,25 @@ def fitted(blocks: Sequence[Row], tokens: int, first: Collection[str] = ()) -> l
 
 
 def messages_with(
-    render: Callable[[list[Row]], list[Message]], blocks: Sequence[Row], chat: Chat, first: Collection[str] = ()
+    prompt: Prompt, given: Mapping[str, Any], blocks: Sequence[Row], chat: Chat, first: Collection[str] = ()
 ) -> tuple[list[Row], list[Message]]:
-    """What is shown of `blocks`, and what `render` makes of it: the messages that fit into the window of `chat`."""
-    shown = fitted(blocks, room(chat, render([])), first)
-    return shown, render(shown)
+    """What is shown of `blocks`, and the messages of `prompt` with it and `given`: they fit into the model's window."""
+
+    def showing(shown: list[Row]) -> list[Message]:
+        return prompt.messages({}, {**given, "blocks": shown})
+
+    shown = fitted(blocks, room(chat, showing([])), first)
+    return shown, showing(shown)
+
+
+def request_with(
+    prompt: Prompt,
+    given: Mapping[str, Any],
+    blocks: Sequence[Row],
+    chat: Chat,
+    schema: dict[str, Any],
+    first: Collection[str] = (),
+) -> Request:
+    """Asks for verdicts (`devqa.steps.reasons`) on `given`, of what is shown of `blocks`."""
+    _, messages = messages_with(prompt, given, blocks, chat, first)
+    return request_for(messages, schema)
