@@ -36,12 +36,19 @@ def check_before_start():
 
 
 def forget_what_was_made():
-    """See to it that jobs do all their work whose outputs were removed, that are forced, or whose packages have changed."""
+    """See to it that jobs do all their work whose outputs were removed, that are forced, or whose packages have changed;
+    and that those know it that are forced.
+    """
     for job in workflow.dag.needrun_jobs():
         reason = workflow.dag.reason(job)
         removed = not all(Path(file).exists() for file in job.output)
+        own = job.rule.name, dict(job.wildcards.items())
         if removed or reason.forced or reason.software_stack_changed:
-            unchanged.forget(job.rule.name, dict(job.wildcards.items()))
+            unchanged.forget(*own)
+        if reason.forced:
+            explained(unchanged.force, *own)
+        else:
+            unchanged.unforce(*own)
 
 
 def look_at_small_tables():

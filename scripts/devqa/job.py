@@ -11,11 +11,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from devqa import again, attempts, edits, stopping
+from devqa import again, attempts, edits, stopping, unchanged
 from devqa.attempts import more_memory
 from devqa.errors import UserError
 from devqa.stopping import Stopped
-from devqa.unchanged import Made
 
 if TYPE_CHECKING:
     from snakemake.iocontainers import snakemake as Snakemake
@@ -57,6 +56,11 @@ class Job:
         return self.config["offline"] or self.lacks is not None
 
     @property
+    def forced_at(self) -> float | None:
+        """When it was forced to run (`--forcerun`, in seconds since 1970), if it has not run through since."""
+        return unchanged.forced_at(self.rule, dict(self.wildcards.items()))
+
+    @property
     def fills_the_cache(self) -> bool:
         """Does it bring searches and pages from the network into the cache, where others read them? If the cache was
         deleted, its table alone is not enough.
@@ -95,12 +99,13 @@ def job(snakemake: "Snakemake") -> Iterator[Job]:
             edits.refuse(this.recipe, this.base)
             made = None
             if not this.fills_the_cache:
-                made = Made(name, wildcards, snakemake.params.recipe, list(this.input), list(this.output))
+                made = unchanged.Made(name, wildcards, snakemake.params.recipe, list(this.input), list(this.output))
             if made and made.take():
                 _log.info("recipe and inputs are as they were: so is what was made of them")
                 _leave(0)
             yield this
             edits.refuse(this.recipe, this.base)
+            unchanged.unforce(name, wildcards)
             if this.wants_again or any(chat.unanswered for chat in this.chats):
                 again.leave(name, wildcards)
             elif made and not any(chat.unusable for chat in this.chats):

@@ -9,6 +9,10 @@ et al., "Build Systems à la Carte", 2018, section 2.3).
 
 Whatever was removed, or is forced to run, is made anew: `forget` is called for such jobs before a run starts. What
 can't be linked or read is only made again.
+
+A job that is forced finds a mark, until its body has run through:
+
+    .snakemake/devqa/forced/<rule>/<wildcards>/mark   its time is when
 """
 
 import hashlib
@@ -23,6 +27,7 @@ from devqa.errors import UserError
 from devqa.files import of_job, replacing
 
 FOLDER = Path(".snakemake/devqa/made")
+FORCED = Path(".snakemake/devqa/forced")
 
 # Reading more than this to tell whether it has changed costs about as much as most jobs do.
 _LARGE_BYTES = 1_000_000_000
@@ -79,6 +84,35 @@ class Made:
 def forget(rule: str, wildcards: Mapping[str, str]) -> None:
     """See to it that the job of `rule` with `wildcards` does all its work when it runs."""
     shutil.rmtree(of_job(FOLDER, rule, wildcards), ignore_errors=True)
+
+
+def force(rule: str, wildcards: Mapping[str, str]) -> None:
+    """Mark the job of `rule` with `wildcards` as forced. A mark of before stays: that run was broken off, and goes on.
+
+    Raises:
+        UserError: the mark can't be written.
+    """
+    mark = _mark(rule, wildcards)
+    if not mark.exists():
+        with replacing(mark) as temporary:
+            temporary.touch()
+
+
+def unforce(rule: str, wildcards: Mapping[str, str]) -> None:
+    """Take the mark away: the job has run through, or is run for another reason now."""
+    _mark(rule, wildcards).unlink(missing_ok=True)
+
+
+def forced_at(rule: str, wildcards: Mapping[str, str]) -> float | None:
+    """When the job was forced, in seconds since 1970; None if it was not."""
+    try:
+        return _mark(rule, wildcards).stat().st_mtime
+    except OSError:
+        return None
+
+
+def _mark(rule: str, wildcards: Mapping[str, str]) -> Path:
+    return of_job(FORCED, rule, wildcards) / "mark"
 
 
 def _digest(recipe: str, inputs: Sequence[str], outputs: Sequence[str]) -> str | None:

@@ -4,7 +4,7 @@ import pytest
 
 from devqa import tables
 from devqa.errors import UserError
-from devqa.pull_requests.agents.commands import GIVEN_UP
+from devqa.pull_requests.agents.runs import TIMED_OUT, TOO_OFTEN
 from devqa.pull_requests.figures.summary import TABLES, summary
 from recalled import benchmark, prediction, recall, stages, written
 
@@ -66,8 +66,13 @@ def test_an_empty_table_has_no_statuses_and_a_broken_one_is_named(made, tmp_path
         ("error: given up after 7 attempts", "by the next run"),
         ("truncated: too long", "--forcerun pr_predict"),
         ("it ended with code 3: no key", "by the next run"),
-        (f"it ended with code 3{GIVEN_UP}: no key", "--forcerun pr_command"),
-        ("it was killed", "--forcerun pr_command"),
+        (f"it ended with code 3{TOO_OFTEN.mark}: no key", "--forcerun pr_command"),
+        ("it was killed", "by the next run"),
+        ("it printed nothing", "by the next run"),
+        ("it printed more than 10 MB: given up", "by the next run"),
+        (f"it was killed{TOO_OFTEN.mark}", "--forcerun pr_command"),
+        (f"it was ended after 900 s{TIMED_OUT.mark}: killed too often", "a larger timeout_s, or with --forcerun"),
+        (f"there is no text at answer_key {'result.' * 20}text in what it printed", "mend answer_key"),
     ],
 )
 def test_how_failed_answers_come_back_depends_on_who_gave_them(made, tmp_path, reason, way):

@@ -2,10 +2,9 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from devqa.llm.toolcalls import ToolCall
 from devqa.pull_requests.agents import grep
@@ -32,10 +31,15 @@ def tools(folder, files=None, tokens=600):
     return RepositoryTools({LABEL: checked_out(folder, FILES if files is None else files)}, tokens)
 
 
+def about(repository):
+    """A conversation about a repository."""
+    return SimpleNamespace(question={"repository": repository})
+
+
 def call(tools, name, arguments, repository=LABEL):
     """What a model's call gives."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    wanted = tools.understood(ToolCall("id", name, text), set(), {"repository": repository})
+    wanted = tools.understood(ToolCall("id", name, text), about(repository))
     if isinstance(wanted, Result):
         return wanted
     (result,) = tools.carry_out([Order(wanted, "")])
@@ -144,6 +148,12 @@ def test_files_are_listed(shop, arguments, lines):
         ("grep", {"pattern": "(?<=a)b"}, "invalid"),
         ("grep", {"pattern": "((a{1000}){1000}){1000}"}, "repetition"),
         ("grep", {"pattern": "a" * 501}, "longer than 500 characters"),
+        (
+            "grep",
+            {"pattern": r"(((\w|\w\w|.|..|\s|.\s){1,9}){1,9}){1,9}zzz"},
+            "too complex: take fewer or shorter repeats",
+        ),
+        ("grep", {"pattern": r"\pL{900}"}, "too complex"),
         ("grep", {"pattern": "a", "path": ["src"]}, "the path must be text"),
         ("grep", {"pattern": "a", "path": "nowhere"}, "there is no file or folder 'nowhere'"),
         ("read_file", {}, "the path is missing"),
@@ -263,18 +273,74 @@ def test_results_are_bounded_and_say_what_is_left(tmp_path):
     assert listed.after.endswith(f"({301 - len(shown(listed))} more)")
 
 
-def test_a_line_without_room_is_cut_and_not_lost(tmp_path):
-    ours = tools(tmp_path, {b"a.txt": b"zebra, " * 1_000}, tokens=50)
-    result = call(ours, "read_file", {"path": "a.txt"})
+@pytest.mark.parametrize("after", [b"", b"\nmore\n"])
+def test_a_line_without_room_is_cut_and_not_lost(tmp_path, after):
+    ours = tools(tmp_path, {b"a.txt": b"zebra, " * 1_000 + after}, tokens=50)
+    result = call(ours, "read_file", {"path": "a.txt", "to_line": 1})
     assert result.text.startswith("1\tzebra, ")
+    assert result.text.endswith("…")
+    assert result.after.endswith("(cut off: the line has 7000 characters)")
     assert estimate(result.whole) <= 50
+
+
+@pytest.mark.parametrize("letter", ["z", "斑", "я", "🦓"])
+def test_a_long_line_is_counted_in_characters_and_all_of_it_can_be_read(tmp_path, letter):
+    long = letter * 1_500
+    ours = tools(tmp_path, {b"a.txt": f"first\n{long}\r\n{letter * 1_000}\n".encode()}, tokens=4_000)
+    assert shown(call(ours, "read_file", {"path": "a.txt"})) == [
+        "1\tfirst",
+        f"2\t{letter * 1_000}… (cut off: the line has 1500 characters, ask for it alone)",
+        f"3\t{letter * 1_000}",
+    ]
+    alone = call(ours, "read_file", {"path": "a.txt", "from_line": 2, "to_line": 2})
+    assert shown(alone) == [f"2\t{long}"]
+    assert "cut off" not in alone.whole
+    found = shown(call(ours, "grep", {"pattern": f"^{letter}{{9}}"}))
+    assert found == [f"a.txt:{number}: {letter * 240}…" for number in (2, 3)]
+
+
+ODD_NAMES = {
+    b"~d": {b"a.txt": b"", b"~": {b"b.txt": b""}},
+    b"~": {b"c.txt": b""},
+    b" a ": {b"...": b"", b"a (1 files)": b""},
+    b"-r": b"",
+    b"[a]{b}": {b"*": b""},
+    b"invalid\xff": {b"\x1b\n": b""},
+}
+
+
+def test_what_is_listed_can_be_listed_and_read(tmp_path):
+    ours = tools(tmp_path, ODD_NAMES)
+    folders, files = [""], []
+    while folders:
+        for line in shown(call(ours, "list_files", {"path": folders.pop()})):
+            folder = re.fullmatch(r"(.*/) \(\d+ files\)", line)
+            (folders if folder else files).append(folder[1] if folder else line)
+    assert sorted(files) == sorted(ours._checkouts[LABEL].files)
+    for file in files:
+        assert call(ours, "read_file", {"path": file}).outcome == "ok"
+
+
+def test_a_search_that_is_too_much_work_says_that_it_has_ended_early(tmp_path, monkeypatch):
+    files = {b"%02d.txt" % number: b"zebra\n" * 50 for number in range(10)}
+    ours = tools(tmp_path, files, tokens=300)
+    monkeypatch.setattr(grep, "_MOST_WORK", 300 * 3 * grep.compiled("zebr[a]").programsize + 1)
+    says = "not everything was searched: make the pattern simpler or name a path"
+    one = call(ours, "grep", {"pattern": "zebr[a]"})
+    assert one.after.endswith(f"(more lines match; {says})")
+    assert estimate(one.whole) <= 300
+    assert call(ours, "grep", {"pattern": "zebr[b]"}).outcome == f"no line matches; {says}"
+    assert call(ours, "grep", {"pattern": "zebr[b]", "path": "05.txt"}).outcome == "no line matches"
+    # Each pattern has the bound to itself.
+    orders = [Order(Wanted(LABEL, grep.Grep(pattern, "07.txt")), "") for pattern in ("zebr[b]", "zebr[c]", "zebr[a]")]
+    assert [result.outcome for result in ours.carry_out(orders)] == ["no line matches", "no line matches", "ok"]
 
 
 def test_each_question_sees_its_own_repository(tmp_path):
     one, other = (checked_out(tmp_path / name, {b"a.txt": name.encode()}) for name in ("one", "other"))
     ours = RepositoryTools({"one": one, "other": other}, 300)
     orders = [
-        Order(ours.understood(ToolCall("", "grep", '{"pattern": "o"}'), set(), {"repository": label}), "")
+        Order(ours.understood(ToolCall("", "grep", '{"pattern": "o"}'), about(label)), "")
         for label in ("other", "one", "other")
     ]
     assert [shown(result) for result in ours.carry_out(orders)] == [
@@ -292,28 +358,3 @@ def test_a_round_reads_each_file_once_for_all_patterns(tmp_path, monkeypatch):
     orders = [Order(Wanted(LABEL, grep.Grep(pattern)), "") for pattern in ("zebra", "Basket", "zebra", "nothing")]
     assert [result.outcome for result in ours.carry_out(orders)] == ["ok", "ok", "ok", "no line matches"]
     assert sorted(asked) == sorted(checkout.files)
-
-
-TEXTS = st.lists(st.text("ab\r\n x", max_size=12), max_size=12).map("\n".join)
-
-
-@given(TEXTS, st.sampled_from(["a", "^a", "b$", "a|b", "a *b", "^$", "x+", "[^a]", r"\bab\b"]), st.integers(1, 5))
-def test_lines_are_those_that_a_search_line_by_line_finds(text, pattern, most):
-    text = text.replace("\r", "")
-    lines = text.removesuffix("\n").split("\n") if text else []
-    expected = [(number, line) for number, line in enumerate(lines, 1) if re.search(pattern, line)][:most]
-    assert grep.lines(text.encode(), grep.compiled(pattern), most) == expected
-
-
-@given(st.binary(max_size=1_000), st.integers(0, 1_000))
-def test_an_excerpt_is_short_text(line, at):
-    assert len(grep.excerpt(line, min(at, len(line)))) <= 242
-
-
-@given(st.text(max_size=30), st.text(max_size=30))
-def test_a_glob_is_a_pattern_or_refused(pattern, path):
-    try:
-        found = grep.glob(pattern)
-    except grep.error:
-        return
-    found.fullmatch(path)

@@ -11,7 +11,7 @@ from devqa.llm.cache import encode, responses
 from devqa.stock import archive, arrival
 from devqa.stock.wanted import wanted
 from devqa.web.store import Store
-from stocked import RECORD, configuration, fill, job, key, reading, shelf
+from stocked import RECORD, configuration, fill, job, key, reading, shelf, zipped
 
 
 @pytest.fixture
@@ -191,12 +191,6 @@ HOSTILE_CONTENTS = {
     "a bomb": (NAME, PACKED(b"{" + b" " * 70_000_000 + b"}")),
     "a wrong checksum": (NAME, zstandard.ZstdCompressor(write_checksum=True).compress(b'{"a": 1}')[:-1] + b"\x00"),
 }
-
-
-def zipped(config, *entries):
-    with zipfile.ZipFile(config["cache_archive"], "w", zipfile.ZIP_DEFLATED) as file:
-        for name, content in entries:
-            file.writestr(zipfile.ZipInfo(name), content)
 
 
 def refused(config, tmp_path, says):

@@ -14,11 +14,13 @@ from devqa.pull_requests import GROUND_TRUTH, LANGUAGES
 
 Language = Literal[LANGUAGES]
 RepositorySetting = Literal["ground_truth", "full_context", "no_context", "retrieval", "agentic"]
-# A change that counts as a pull request in a clone's own history: a merge commit, a commit whose subject ends in
-# (#123), or any commit.
+# A change that counts as a pull request in a clone's own history: a merge commit, a commit whose message names its
+# pull request as forges do, such as (#123) at the end of the subject, or any commit.
 Change = Literal["merge", "squash", "commit"]
 
-_PLACEHOLDER = re.compile(r"\{(\w*)\}")
+# Of commands. Other braces belong to the program, such as those of JSON.
+_PLACEHOLDERS = ("{question}", "{checkout}")
+_WORD_IN_BRACES = re.compile(r"\{[^\W\d_]+\}")
 
 
 def _pattern(text: str) -> str:
@@ -161,11 +163,15 @@ class Command(Section):
     @field_validator("command")
     @classmethod
     def _has_a_question(cls, value: str) -> str:
-        if not shlex.split(value):
-            raise ValueError("it is empty")
-        if unknown := set(_PLACEHOLDER.findall(value)) - {"question", "checkout"}:
-            raise ValueError(f"{{{min(unknown)}}} means nothing here, only {{question}} and {{checkout}}")
-        if "{question}" not in value:
+        program, *words = shlex.split(value) or [""]
+        if not program:
+            raise ValueError("it is empty: its first word is the program")
+        if placed := [each for each in _PLACEHOLDERS if each in program]:
+            raise ValueError(f"{placed[0]} is never put into the first word, which is the program: name that first")
+        found = {each for word in words for each in _WORD_IN_BRACES.findall(word)}
+        if unknown := found - set(_PLACEHOLDERS):
+            raise ValueError(f"{min(unknown)} means nothing here, only {{question}} and {{checkout}}")
+        if "{question}" not in found:
             raise ValueError("the question goes nowhere: write {question} where it belongs")
         return value
 

@@ -7,7 +7,7 @@ nothing but its question and what was answered before, so a rerun reads all of i
 
 import hashlib
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Protocol
 
@@ -60,7 +60,9 @@ def agentic(
         UserError: the model, the search engine or a prompt needs mending.
     """
     given = [{"question": row["question"]} for row in questions]
-    talks = converse(questions, given, chat, prompt, _WebTools(tools), repeats, rounds=rounds, calls=calls)
+    talks = converse(
+        questions, given, chat, prompt, _WebTools(tools), repeats, rounds=rounds, calls=calls, lacks=tools.lacks
+    )
     return [
         {**run(talk.question, SETTING, chat, talk.repeat), **talk.columns(chat), "passages": talk.passages}
         for talk in talks
@@ -76,19 +78,13 @@ class ToolSet(Protocol):
 
     names: Collection[str]
 
-    def understood(self, call: ToolCall, known: Collection[str], question: Row) -> Any | Result:
-        """What `call` asks for; a result that says what is wrong with it where it can't be carried out.
-
-        Args:
-            known: all `Result.links` that the conversation has brought so far.
-            question: the row of the benchmark that it is about.
+    def understood(self, call: ToolCall, talk: "Talk") -> Any | Result:
+        """What `call`, made in `talk`, asks for; a result that says what is wrong with it where it can't be carried
+        out.
         """
 
-    def carry_out(self, orders: Sequence[Order]) -> list[Result | None]:
+    def carry_out(self, orders: Sequence[Order]) -> Sequence[Result | None]:
         """What each of `orders` gives; None where it is not known and nothing may be sent."""
-
-    def lacks(self) -> None:
-        """Called for each conversation that can't go on for such a None."""
 
 
 class _WebTools:
@@ -98,10 +94,9 @@ class _WebTools:
 
     def __init__(self, tools: Tools):
         self.carry_out = tools.carry_out
-        self.lacks = tools.lacks
 
-    def understood(self, call: ToolCall, known: Collection[str], question: Row) -> Any | Result:
-        return understood(call, known, question.get("language") or "")
+    def understood(self, call: ToolCall, talk: "Talk") -> Any | Result:
+        return understood(call, talk.links, talk.question.get("language") or "")
 
 
 def converse(
@@ -114,8 +109,12 @@ def converse(
     *,
     rounds: int,
     calls: int,
+    lacks: Callable[[], None] | None = None,
 ) -> list["Talk"]:
     """The ended conversations about `questions`, repeat by repeat; `given` is what `prompt` gets of each question.
+
+    Args:
+        lacks: called for each conversation that can't go on, because it is not known what `tools` would give.
 
     Raises:
         UserError: the model, a prompt or what the tools work with needs mending.
@@ -132,7 +131,11 @@ def converse(
         answers = chat.ask([talk.request(last=number > rounds) for talk in going_on])
         for talk, answer in zip(going_on, answers, strict=True):
             talk.take(answer, last=number > rounds)
-        _carry_out([talk for talk in going_on if talk.open], tools, number, rounds, calls)
+        going_on = [talk for talk in going_on if talk.open]
+        _carry_out(going_on, tools, number, rounds, calls)
+        for talk in going_on:
+            if lacks and not talk.open:
+                lacks()
     return talks
 
 
@@ -155,7 +158,6 @@ def _carry_out(talks: Sequence["Talk"], tools: ToolSet, number: int, rounds: int
         given = [next(results) if isinstance(each, Order) else each for each in part]
         if None in given:
             talk.leave()
-            tools.lacks()
         else:
             talk.tell(given, number, last=number == rounds)
 
@@ -168,6 +170,7 @@ class Talk:
         question, repeat: what it is about: a row of the benchmark, and which draw.
         answers: all that the model has said, the last one is the answer.
         passages: what it was shown of pages.
+        links: the addresses that have come up in it (`Result.links`).
     """
 
     def __init__(self, row: Row, messages: list[dict[str, Any]], chat: Chat, offered: Sequence[Any], repeat: int):
@@ -179,7 +182,7 @@ class Talk:
         self.answers: list[Answer] = []
         self._log: list[dict[str, Any]] = []
         self.passages: list[dict[str, Any]] = []
-        self._known: set[str] = set()
+        self.links: set[str] = set()
         self._ids: set[str] = set()
         self._left = False
         # Tokens of the longest thoughts so far that went back to the model.
@@ -208,7 +211,7 @@ class Talk:
             if place >= calls:
                 yield nothing(f"at most {calls} calls of one message are carried out, and this was one too many")
                 continue
-            each = tools.understood(call, self._known, self.question)
+            each = tools.understood(call, self)
             yield each if isinstance(each, Result) else Order(each, f"{before} {place}")
 
     def tell(self, results: Sequence[Result], number: int, last: bool) -> None:
@@ -222,7 +225,7 @@ class Talk:
         for call, id, result, share in zip(answer.tool_calls, ids, results, shares, strict=True):
             shown = result.fitting(share)
             self._add({"role": "tool", "tool_call_id": id, "content": shown.whole})
-            self._known |= shown.links
+            self.links |= shown.links
             if shown.url and shown.text:
                 page = {"url": shown.url, "title": shown.title, "text": shown.text, "score": None}
                 self.passages.append(page)

@@ -1,7 +1,9 @@
 """The part of the cache that a configuration reads as one file, so that somebody else can run it without paying.
 
 responses/<model>-<hash of endpoint and model>/answers.seg      lines as in the cache
+commands/<program>-<hash of it>/answers.seg                     lines as in the cache
 web/<2 digits>/<2 digits>/<64 digits>.zst                       as in the cache
+github/<2 digits>/<2 digits>/<64 digits>.zst                    as in the cache
 """
 
 import zipfile
@@ -14,11 +16,12 @@ from typing import Any
 from devqa.errors import UserError
 from devqa.files import replacing
 from devqa.llm import segments
-from devqa.llm.cache import Shelf, responses
+from devqa.llm.cache import Shelf, decode, responses
 from devqa.stock.layout import size
 from devqa.stock.members import UNREADABLE, belongs
+from devqa.stock.records import objection
 from devqa.stock.selection import Selection, select
-from devqa.stock.wanted import Wanted
+from devqa.stock.wanted import Wanted, kept_files, shelves_of_agents
 
 SEGMENT = "answers.seg"
 # Earliest time that a zip file can hold: the same content makes the same file.
@@ -33,20 +36,23 @@ class Exported:
         answers: how many, by the shelf's folder.
         unanswered: how many requests of jobs that have yet to run have no answer.
         unusable: how many requests of jobs that have run have none that can be used.
-        web_files: files of the web part.
+        runs: how many of external agents.
+        web_files: files with search results and pages, and with what GitHub has listed.
     """
 
     archive: Path
     answers: dict[str, int] = field(default_factory=dict)
     unanswered: int = 0
     unusable: int = 0
+    runs: int = 0
     web_files: int = 0
 
 
 def exported(config: Mapping[str, Any], wanted: Wanted) -> Exported:
     """Write what the validated configuration reads of its cache into the file `cache_archive`.
 
-    These are the answers that are asked for, those of steps in which that can't be told yet, and all of the web part.
+    These are the answers that are asked for, those of steps in which that can't be told yet, all runs of the programs
+    that are configured as external agents, all of the web part, and GitHub's answers where it is asked.
 
     Raises:
         UserError: the archive can't be written, a file that is none of ours has its name, or a part of the cache
@@ -56,8 +62,10 @@ def exported(config: Mapping[str, Any], wanted: Wanted) -> Exported:
     with _written(result.archive) as archive:
         for shelf in responses(config["cache_dir"]).shelves():
             _add_shelf(archive, shelf, wanted, result)
-        for path in sorted((Path(config["cache_dir"]) / "web").glob("*/*/*.zst")):
-            name = "/".join(("web", *path.parts[-3:]))
+        for shelf in shelves_of_agents(config):
+            _add_runs(archive, shelf, result)
+        for path in kept_files(config):
+            name = "/".join(path.parts[-4:])
             archive.writestr(_entry(name, zipfile.ZIP_STORED), path.read_bytes())
             result.web_files += 1
     for name in wanted.keys.keys() - result.answers.keys():
@@ -118,6 +126,17 @@ def _add_shelf(archive: zipfile.ZipFile, shelf: Shelf, wanted: Wanted, result: E
     _count_lacking(name, wanted.keys.get(name, frozenset()) - chosen.chosen.keys(), wanted, result)
 
 
+def _add_runs(archive: zipfile.ZipFile, shelf: Shelf, result: Exported) -> None:
+    """Add all runs of a program: those that have failed too, since they say what is not to be run again. What was kept
+    before runs were told apart by their end stays: nothing reads it.
+    """
+    lines = sorted(line for _, line in shelf.lines() if not objection(decode(line) or {}, "commands"))
+    if lines:
+        entry = _entry(f"commands/{shelf.folder.name}/{SEGMENT}", zipfile.ZIP_DEFLATED)
+        archive.writestr(entry, b"".join(lines))
+    result.runs += len(lines)
+
+
 def _count_lacking(name: str, lacking: frozenset[str], wanted: Wanted, result: Exported) -> None:
     unusable = len(lacking & wanted.asked.get(name, frozenset()))
     result.unusable += unusable
@@ -148,7 +167,9 @@ def report(result: Exported, wanted: Wanted) -> str:
 def _lines(result: Exported, wanted: Wanted) -> Iterator[str]:
     count, models = sum(result.answers.values()), sum(map(bool, result.answers.values()))
     yield f"{result.archive}: {size(result.archive.stat().st_size)}"
-    yield f"{count:,} answers of {models:,} models and {result.web_files:,} files of the web part."
+    yield f"{count:,} answers of {models:,} models and {result.web_files:,} files (search results, pages, GitHub's)."
+    if result.runs:
+        yield f"{result.runs:,} runs of external agents, with what they printed."
     if result.unanswered:
         yield f"{result.unanswered:,} requests of the current configuration have no answer in the cache."
     if result.unusable:

@@ -19,12 +19,13 @@ import zstandard
 from devqa.errors import UserError
 from devqa.files import replacing
 from devqa.llm import segments
-from devqa.llm.cache import Cache, Shelf, decode, responses
+from devqa.llm.cache import Shelf, decode
 from devqa.stock.members import SEGMENT, UNREADABLE, belongs
 from devqa.stock.records import objection
 from devqa.web.engines.answers import parsed
 
-_LONGEST_LINE = 16_000_000
+# Ten million characters that an agent has printed may take six times as many in JSON.
+_LONGEST_LINE = 64_000_000
 _LARGEST_FILE = 64_000_000
 _BUFFER = 1 << 20
 
@@ -35,6 +36,8 @@ class Arrived:
 
     answers: int = 0
     known_answers: int = 0
+    runs: int = 0
+    known_runs: int = 0
     web_files: int = 0
     known_web_files: int = 0
     shelves: set[str] = field(default_factory=set)
@@ -52,7 +55,12 @@ def imported(config: Mapping[str, Any]) -> Arrived:
         _check(archive, folder)
         for entry in archive.infolist():
             if match := SEGMENT.fullmatch(entry.filename):
-                _add_answers(archive, entry, responses(config["cache_dir"]), match[1], result)
+                added, known = _add_records(archive, entry, Shelf(folder / match[1] / match[2]))
+                if match[1] == "commands":
+                    result.runs, result.known_runs = result.runs + added, result.known_runs + known
+                else:
+                    result.answers, result.known_answers = result.answers + added, result.known_answers + known
+                    result.shelves |= {match[2]} if added else set()
             else:
                 _add_file(archive, entry, folder / entry.filename, result)
     return result
@@ -85,8 +93,8 @@ def _check(archive: zipfile.ZipFile, folder: Path) -> None:
     if (wanted := sum(entry.file_size for entry in entries)) > room.free:
         raise _refused(archive, f"unpacked it takes {wanted:,} bytes, and the disk has {room.free:,}")
     for entry in entries:
-        fault = _lines_fault(archive, entry) if SEGMENT.fullmatch(entry.filename) else _web_fault(archive, entry)
-        if fault:
+        match = SEGMENT.fullmatch(entry.filename)
+        if fault := _lines_fault(archive, entry, match[1]) if match else _file_fault(archive, entry):
             raise _refused(archive, f"{entry.filename}: {fault}")
 
 
@@ -100,20 +108,23 @@ def _lines(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
             yield line
 
 
-def _lines_fault(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> str:
+def _lines_fault(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, part: str) -> str:
     for number, line in enumerate(_lines(archive, entry), 1):
         if len(line) > _LONGEST_LINE:
             return f"line {number:,} is longer than {_LONGEST_LINE:,} bytes"
         record = decode(line)
         if record is None:
             return f"line {number:,} is damaged"
-        if fault := objection(record):
+        if fault := objection(record, part):
             return f"line {number:,} holds no answer: {fault}"
     return ""
 
 
-def _web_fault(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> str:
-    """A file of the web part is a page under its own hash, or JSON: a search result, what an address has given."""
+def _file_fault(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> str:
+    """A file of the web part is a page under its own hash, or JSON: a search result, what an address has given.
+
+    One with an answer of GitHub's has a line of two texts before it.
+    """
     if entry.file_size > _LARGEST_FILE:
         return f"larger than {_LARGEST_FILE:,} bytes"
     packed = archive.read(entry)
@@ -124,11 +135,23 @@ def _web_fault(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> str:
         content = zstandard.ZstdDecompressor().decompress(packed)
     except zstandard.ZstdError as error:
         return f"can't be unpacked ({error})"
+    if entry.filename.startswith("github/"):
+        return "" if _is_of_github(content) else "no answer of GitHub's"
     return (
         ""
         if _is_page(content, Path(entry.filename).stem) or _is_json(content)
         else "neither a page nor a search result"
     )
+
+
+def _is_of_github(content: bytes) -> bool:
+    """Is it an answer as `devqa.pull_requests.listing.github.kept` keeps it?"""
+    head, _, body = content.partition(b"\n")
+    try:
+        parsed(body)
+        return _are_two_texts(parsed(head))
+    except ValueError:
+        return False
 
 
 def _is_page(content: bytes, name: str) -> bool:
@@ -142,24 +165,33 @@ def _is_json(content: bytes) -> bool:
         value = parsed(content)
     except ValueError:
         return False
-    return isinstance(value, dict) or (
-        isinstance(value, list) and len(value) == 2 and all(isinstance(text, str) for text in value)
-    )
+    return isinstance(value, dict) or _are_two_texts(value)
 
 
-def _add_answers(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, cache: Cache, name: str, result: Arrived) -> None:
-    shelf = Shelf(cache.folder / name)
-    known = {key for key, record in shelf.records() if record["outcome"] == "ok"}
+def _are_two_texts(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(text, str) for text in value)
+
+
+def _add_records(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, shelf: Shelf) -> tuple[int, int]:
+    """Add the lines of a segment that are not there yet, nor about a key that has a good record of our own; returns how
+    many were added, and how many not.
+    """
+    there: set[bytes] = set()
+    good: set[bytes] = set()
+    for _, line in shelf.lines():
+        there.add(line[: segments.MARK])
+        if (record := decode(line)) and record["outcome"] == "ok":
+            good.add(line[: segments.KEY])
+    added = known = 0
     with shelf.writer("import") as writer:
         for line in _lines(archive, entry):
-            key = line[: segments.KEY].decode()
-            if key in known:
-                result.known_answers += 1
+            if line[: segments.KEY] in good or line[: segments.MARK] in there:
+                known += 1
                 continue
-            known.add(key)
+            there.add(line[: segments.MARK])
             writer.keep(line)
-            result.answers += 1
-            result.shelves.add(name)
+            added += 1
+    return added, known
 
 
 def _add_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, result: Arrived) -> None:
@@ -173,8 +205,11 @@ def _add_file(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, resu
 
 def report(config: Mapping[str, Any], result: Arrived) -> str:
     """What was added, for people."""
+    runs = f", {result.runs:,} runs of external agents" if result.runs else ""
+    known_runs = f", {result.known_runs:,} runs" if result.known_runs else ""
     return (
         f"{config['cache_archive']} into {config['cache_dir']}\n"
-        f"added: {result.answers:,} answers of {len(result.shelves):,} models, {result.web_files:,} files of the web\n"
-        f"already there: {result.known_answers:,} answers, {result.known_web_files:,} files\n"
+        f"added: {result.answers:,} answers of {len(result.shelves):,} models, {result.web_files:,} files of the web"
+        f"{runs}\n"
+        f"already there: {result.known_answers:,} answers, {result.known_web_files:,} files{known_runs}\n"
     )

@@ -6,6 +6,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, NonNegativeFl
 
 from devqa.llm import attached
 from devqa.llm.cache import Record
+from devqa.pull_requests.agents.process import End
 
 
 def _call(call: list[Any]) -> list[Any]:
@@ -23,8 +24,16 @@ def _beside(fields: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
-class _Answered(BaseModel):
+class _Record(BaseModel):
     model_config = ConfigDict(strict=True, extra="allow", allow_inf_nan=False)
+
+    # It is shown on terminals.
+    step: str = Field(pattern=r"^[a-z_]{1,40}$")
+    time: NonNegativeFloat
+
+
+class _Answered(_Record):
+    """What a model has answered."""
 
     outcome: Literal["ok"]
     reason: str
@@ -41,15 +50,30 @@ class _Answered(BaseModel):
     # It is sent with the calls in the next request.
     attached: Annotated[dict[str, Any], AfterValidator(_beside)] = {}
     seconds: NonNegativeFloat | None = None
-    # It is shown on terminals.
-    step: str = Field(pattern=r"^[a-z_]{1,40}$")
-    time: NonNegativeFloat
 
 
-def objection(record: Record) -> str:
-    """Why `record` is none that a run could be answered with; "" if it is one."""
+class _Ran(_Record):
+    """How an external agent's run has ended, and what it has printed (`devqa.pull_requests.agents.runs`)."""
+
+    outcome: Literal["ok", "error"]
+    stdout: str
+    stderr: str
+    # As wide as its column.
+    exit_code: int | None = Field(ge=-(2**31), lt=2**31)
+    seconds: NonNegativeFloat
+    end: Annotated[str, AfterValidator(End)]
+    trouble: str
+    timeout_s: NonNegativeFloat
+    usd: NonNegativeFloat | None = Field(le=1e6)
+
+
+_KINDS = {"responses": _Answered, "commands": _Ran}
+
+
+def objection(record: Record, part: str) -> str:
+    """Why `record` is none that a run could be answered with, out of this part of the cache; "" if it is one."""
     try:
-        _Answered.model_validate(record)
+        _KINDS[part].model_validate(record)
     except ValidationError as error:
         problem = error.errors(include_url=False, include_input=False)[0]
         return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"

@@ -9,7 +9,7 @@ from typing import Any
 import zstandard
 
 from devqa.llm import segments
-from devqa.llm.cache import decode, responses
+from devqa.llm.cache import Cache, decode
 from devqa.llm.index import SETTLED_S
 
 
@@ -38,22 +38,23 @@ class Verified:
 
 
 def verified(config: Mapping[str, Any]) -> Verified:
-    """Every line of every segment and every file of the web part is read and its checksum and JSON are checked.
+    """Every line of every segment is read and its checksum and JSON are checked, and every file of search results,
+    pages and GitHub's answers.
 
     The last line of a segment that may still be growing is allowed to be half there, but such segments are counted.
 
     Raises:
         UserError: a file can't be read.
     """
-    result = Verified(0, 0, [])
-    for shelf in responses(config["cache_dir"]).shelves():
+    result, folder = Verified(0, 0, []), Path(config["cache_dir"])
+    for shelf in (shelf for part in ("responses", "commands") for shelf in Cache(folder / part).shelves()):
         for name in segments.listed(shelf.folder):
             try:
                 _read_segment(shelf.folder / name, result)
             except segments.Vanished:
                 # Pruned a moment ago.
                 continue
-    for path in sorted((Path(config["cache_dir"]) / "web").glob("*/*/*.zst")):
+    for path in (path for part in ("web", "github") for path in sorted((folder / part).glob("*/*/*.zst"))):
         result.web_files += 1
         if fault := _fault(path):
             result.damages.append(Damage(path, 0, 0, fault))
@@ -99,7 +100,7 @@ def report(config: Mapping[str, Any], result: Verified) -> str:
 
 
 def _lines(folder: Path, result: Verified) -> Iterator[str]:
-    yield f"Cache {folder}: {result.records:,} records and {result.web_files:,} files of the web part are sound."
+    yield f"Cache {folder}: {result.records:,} records and {result.web_files:,} files are sound."
     if result.cut_off:
         yield f"{result.cut_off:,} segments are empty or end in a half-written line: cut off by a kill, or being"
         yield "written at this moment. The request that is not there in full is asked again."

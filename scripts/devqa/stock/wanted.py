@@ -1,11 +1,11 @@
-"""What the current configuration reads of the response cache."""
+"""What the current configuration reads of the cache."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from devqa.llm.cache import Cache, responses
+from devqa.llm.cache import Cache, Shelf, responses
 from devqa.llm.pricing import effective_price
 from devqa.recipe import asked_models
 
@@ -88,6 +88,26 @@ def wanted(cache: Cache, jobs: Iterable[tuple["Planned", Iterable["Reading"]]]) 
 
 def _frozen(sets: Mapping[_Place, set[str]]) -> dict[_Place, frozenset[str]]:
     return {place: frozenset(some) for place, some in sets.items()}
+
+
+def shelves_of_agents(config: Mapping[str, Any]) -> list[Shelf]:
+    """Where the runs of the external agents of the validated configuration are kept."""
+    from devqa.pull_requests.agents.commands import Command
+    from devqa.pull_requests.agents.runs import shelf
+
+    commands = (config.get("pull_requests") or {"evaluation": {"commands": {}}})["evaluation"]["commands"]
+    programs = {Command(name, each["command"], each["timeout_s"]).program for name, each in commands.items()}
+    return [shelf(Path(config["cache_dir"]), program) for program in sorted(programs)]
+
+
+def kept_files(config: Mapping[str, Any]) -> Iterator[Path]:
+    """The files of the web part, and where the validated configuration lists pull requests by GitHub's API those with
+    its answers.
+    """
+    repositories = (config.get("pull_requests") or {"repositories": {}})["repositories"]
+    github = any(each["pulls"] == "github" for each in repositories.values())
+    for part in ("github", "web") if github else ("web",):
+        yield from sorted((Path(config["cache_dir"]) / part).glob("*/*/*.zst"))
 
 
 @dataclass(frozen=True)

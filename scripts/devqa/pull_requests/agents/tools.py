@@ -4,7 +4,7 @@ A path is looked up among those that the repository has and nowhere else: no oth
 called. What a tool gives depends on the repository's commit alone.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from devqa.llm.toolcalls import ToolCall
@@ -12,19 +12,23 @@ from devqa.prompts import inert
 from devqa.pull_requests.agents import grep
 from devqa.pull_requests.agents.checkout import Checkout
 from devqa.pull_requests.agents.grep import Grep
+from devqa.steps.agentic import Talk
 from devqa.steps.toolcalls import arguments_of, whole_number
-from devqa.tables import Row
 from devqa.tokens import cut, estimate
 from devqa.web.tools import OK, Order, Result, nothing
 
 # Lines of one grep that are shown, if there is room for so many.
 _MOST_MATCHES = 200
 _LONGEST_NAME = 200
+# Characters of a line that are shown together with others.
+_LONGEST_LINE = 1_000
 # What stands between these tags is data: no file may end it.
 _TAG = "tool_result"
 # Held back for the tags and for what is said of the rest.
 _AROUND = 30
 _NO_PATH = "the path must be text"
+_CUT = "…"
+_NOT_ALL = "not everything was searched: make the pattern simpler or name a path"
 
 
 class Read(NamedTuple):
@@ -63,16 +67,16 @@ class RepositoryTools:
         self._checkouts = checkouts
         self._result_tokens = result_tokens
 
-    def understood(self, call: ToolCall, known: Collection[str], question: Row) -> Wanted | Result:
+    def understood(self, call: ToolCall, talk: Talk) -> Wanted | Result:
         """What `call` asks for; a result that says what is wrong with it where it can't be carried out."""
         if call.name not in self.names:
             return nothing(f"there is no tool {call.name[:64]!r}, only {', '.join(self.names)}")
         arguments = arguments_of(call)
         if arguments is None:
             return nothing("the arguments are no JSON object")
-        checkout = self._checkouts[question["repository"]]
-        wanted = _UNDERSTOOD[call.name](arguments, checkout)
-        return wanted if isinstance(wanted, Result) else Wanted(question["repository"], wanted)
+        label = talk.question["repository"]
+        wanted = _UNDERSTOOD[call.name](arguments, self._checkouts[label])
+        return wanted if isinstance(wanted, Result) else Wanted(label, wanted)
 
     def carry_out(self, orders: Sequence[Order]) -> list[Result]:
         """What each of `orders` gives. The files of a repository are read once for all patterns."""
@@ -91,14 +95,16 @@ class RepositoryTools:
                 wanted[Wanted(label, call)] = result
         return [wanted[order.wanted] for order in orders]
 
-    def lacks(self) -> None:
-        """Never called: all that the tools give is there."""
+    def _matches(self, found: grep.Found) -> Result:
+        left = "" if found.whole else _NOT_ALL
+        if not found.lines:
+            return nothing("; ".join(filter(None, ["no line matches", left])))
+        lines = [f"{line.path}:{line.number}: {line.text}" for line in found.lines[:_MOST_MATCHES]]
 
-    def _matches(self, found: Sequence[grep.Line]) -> Result:
-        if not found:
-            return nothing("no line matches")
-        lines = [f"{line.path}:{line.number}: {line.text}" for line in found[:_MOST_MATCHES]]
-        return self._shown(lines, lambda shown: "more lines match" if shown < len(found) else "")
+        def rest(shown: int, cut_off: bool) -> str:
+            return "; ".join(filter(None, ["more lines match" if shown < len(found.lines) else "", left]))
+
+        return self._shown(lines, rest, held_back=estimate(left))
 
     def _lines(self, checkout: Checkout, call: Read) -> Result:
         try:
@@ -113,36 +119,53 @@ class RepositoryTools:
         last = min(len(lines), call.last or len(lines))
         # More lines than tokens are never shown.
         asked = lines[call.first - 1 : min(last, call.first + self._result_tokens)]
-        texts = [grep.excerpt(line.removesuffix(b"\r")) for line in asked]
-        numbered = [f"{number}\t{text}" for number, text in enumerate(texts, call.first)]
+        texts = [line.removesuffix(b"\r").decode("utf-8", "replace") for line in asked]
+        shown = texts if len(texts) == 1 else map(_among_others, texts)
 
-        def rest(shown: int) -> str:
+        def rest(shown: int, cut_off: bool) -> str:
             end = call.first + shown - 1
-            return f"the file has {len(lines)} lines; go on with from_line {end + 1}" if end < last else ""
+            if end < last:
+                return f"the file has {len(lines)} lines; go on with from_line {end + 1}"
+            return f"cut off: the line has {len(texts[0])} characters" if cut_off else ""
 
+        numbered = [f"{number}\t{text}" for number, text in enumerate(shown, call.first)]
         return self._shown(numbered or ["(the file is empty)"], rest)
 
     def _listed(self, checkout: Checkout, call: List) -> Result:
         lines = _matching(checkout, call) if call.glob else _children(checkout, call.path)
         if not lines:
             return nothing("no file matches")
-        return self._shown(lines, lambda shown: f"{len(lines) - shown} more" if shown < len(lines) else "")
+        return self._shown(lines, lambda shown, cut_off: f"{len(lines) - shown} more" if shown < len(lines) else "")
 
-    def _shown(self, lines: Sequence[str], rest: Callable[[int], str]) -> Result:
-        """`lines` as far as there is room, and what `rest` says when so many of them are shown."""
-        left = self._result_tokens - _AROUND
+    def _shown(self, lines: Sequence[str], rest: Callable[[int, bool], str], held_back: int = 0) -> Result:
+        """`lines` as far as there is room, and what `rest` says of the others.
+
+        Args:
+            rest: is told how many lines are shown, and whether the last one of them is cut off.
+            held_back: tokens that it needs beside what it always may take.
+        """
+        left = self._result_tokens - _AROUND - held_back
         kept: list[str] = []
+        cut_off = False
         for line in lines:
             line = inert(line, [_TAG])
             tokens = estimate(line) + 1
             if tokens > left:
                 # Something is shown in any case, or a model would ask for the same again.
-                kept += [] if kept else [cut(line, max(1, left))]
+                cut_off = not kept
+                kept += [cut(line, max(1, left - 1)) + _CUT] if cut_off else []
                 break
             kept.append(line)
             left -= tokens
-        more = rest(len(kept))
+        more = rest(len(kept), cut_off)
         return Result(OK, f"<{_TAG}>\n", "\n".join(kept), f"\n</{_TAG}>" + (f"\n({more})" if more else ""))
+
+
+def _among_others(line: str) -> str:
+    """A line that is shown together with others, cut where it is too long for that."""
+    if len(line) <= _LONGEST_LINE:
+        return line
+    return f"{line[:_LONGEST_LINE]}{_CUT} (cut off: the line has {len(line)} characters, ask for it alone)"
 
 
 def _grep(arguments: Mapping[str, Any], checkout: Checkout) -> Grep | Result:
@@ -202,16 +225,14 @@ def _place(path: Any, checkout: Checkout) -> str | Result:
         return ""
     if not isinstance(path, str):
         return nothing(_NO_PATH)
-    if path in checkout.files:
-        return path
+    names = [name for name in path.split("/") if name not in ("", ".")]
+    place = "/".join(names)
+    if not path.startswith("/") and (place in checkout.files or place in checkout.folders):
+        return place
     if path.startswith(("/", "~")):
         return nothing("paths begin at the repository's root, without a slash")
-    names = [name for name in path.split("/") if name not in ("", ".")]
     if ".." in names:
         return nothing("'..' is no part of a path here")
-    place = "/".join(names)
-    if place in checkout.files or place in checkout.folders:
-        return place
     return nothing(f"there is no file or folder {path[:_LONGEST_NAME]!r} in the repository")
 
 

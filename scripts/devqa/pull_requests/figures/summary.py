@@ -6,7 +6,7 @@ from pathlib import Path
 
 from devqa import tables
 from devqa.ledger import OUTCOMES, account_lines, stage
-from devqa.pull_requests.agents.commands import GIVEN_UP
+from devqa.pull_requests.agents.runs import told_in
 
 # In the order in which data flows: each table by the name of its files, and of its schema.
 TABLES = {
@@ -58,10 +58,11 @@ def summary(files: Mapping[str, Sequence[str]]) -> list[str]:
 
 def _way_back(name: str, reason: str) -> str:
     """How failed rows with this reason come back."""
-    if "given up" in reason or (reason.startswith("it ended with code") and GIVEN_UP not in reason):
+    # What models say of themselves begins with an outcome; what is left of `predictions` are commands.
+    if name == "predictions" and reason.partition(":")[0] not in OUTCOMES:
+        return f" ({told_in(reason).way_back})"
+    if "given up" in reason:
         return " (asked again by the next run: give the same command)"
     if reason.startswith("there is no answer") or name not in _RULES:
         return ""
-    # What models say of themselves begins with an outcome; what is left of `predictions` are commands.
-    command = name == "predictions" and reason.partition(":")[0] not in OUTCOMES
-    return f" (asked again with --forcerun {'pr_command' if command else _RULES[name]}, or when something changes)"
+    return f" (asked again with --forcerun {_RULES[name]}, or when something changes)"
