@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -77,3 +78,10 @@ def reading(config: dict[str, Any], label: str, *names: Any, complete: bool = Tr
     how = asked(config, label)
     keys = tuple(key(name) for name in names)
     return SimpleNamespace(endpoint=how["endpoint"], model=how["model"], keys=keys, complete=complete)
+
+
+def zipped(config: dict[str, Any], *entries: tuple[str, bytes]) -> None:
+    """Write an archive with these entries, whatever they are."""
+    with zipfile.ZipFile(config["cache_archive"], "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in entries:
+            file.writestr(zipfile.ZipInfo(name), content)

@@ -37,7 +37,7 @@ _SCHEMA_OF = {"rescued": "verified", "panel": "grades"}
 # What comes after the benchmark.
 _EVALUATION = ("domains", "retrieved", "answers", "grades", "panel")
 
-# Reasons of failed rows begin with one of these (devqa.steps.accounts).
+# Reasons of failed rows begin with one of these (devqa.steps.accounts), or with whose answer it is that ended so.
 OUTCOMES = ("refused", "truncated", "empty", "error")
 _STATUSES = ("ok", "rejected", "failed")
 _NUMBER = re.compile(r"(?<!HTTP )(?<![\w.])\d[\d,.]*(?!\w)")
@@ -211,9 +211,9 @@ def funnel(
 def general(reason: str) -> str:
     """A reason without its particulars, so that equal faults are counted together.
 
-    What follows a colon is left out, but an outcome such as `error:` says too little alone and keeps what comes next;
-    numbers become N, but for HTTP's.
+    What follows a colon is left out, but an outcome such as `error:`, or `the judge's answer is error:`, says too
+    little alone and keeps what comes next; numbers become N, but for HTTP's.
     """
     parts = reason.split(":")
-    head = ":".join(parts[: 2 if parts[0] in OUTCOMES else 1])
+    head = ":".join(parts[: 2 if parts[0].rpartition(" ")[2] in OUTCOMES else 1])
     return " ".join(_NUMBER.sub("N", head).split())[:120]

@@ -22,6 +22,17 @@ def desk(tmp_path, endpoint):
 
 
 @pytest.fixture
+def bench(tmp_path, monkeypatch):
+    """Puts questions about a repository to an agent, with a cache that outlives each run; it leaves no copy behind."""
+    from commanded import Bench
+
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    yield Bench(tmp_path)
+    assert not list((tmp_path / "temporary").iterdir())
+
+
+@pytest.fixture
 def no_waiting(monkeypatch):
     """Requests that have failed are tried again almost at once."""
     from devqa.llm import online

@@ -3,12 +3,14 @@
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from devqa import tables
+from devqa.bill.estimate import cost
 from devqa.bill.meter import SCRIPTS, Missing, Reading, measured
 from devqa.bill.plan import Planned
 from devqa.bill.pull_requests import pull_request_lines
@@ -211,6 +213,19 @@ def test_a_new_command_has_its_answers_graded(results):
     lines = lines_of(results, (new, []), earlier=earlier)
     assert sums(lines["pr_judge"])[:4] == (0, 0, 0, 37 * REPEATS)
     assert lines["pr_judge"].bases == {"present"}
+
+
+def test_what_a_command_says_may_be_as_long_as_the_judge_can_read(results):
+    agent = judged("no_context", keys=0, basis="missing")
+    command = judged("command", "other", keys=0, basis="missing")
+    line, mixed = (lines_of(results, *jobs)["pr_judge"] for jobs in ([agent], [agent, command]))
+    assert (line.unbounded, mixed.unbounded) == (0, mixed.most / 2)
+    request = size("pr_judge", asked(), agent[0].recipe, CONFIG, PROMPTS)
+    price = {"input": 1_000_000.0, "output": 0.0, "cached_input": 0.0}
+    highs = [cost(each, None, None, replace(request, structured=False), price).high for each in (line, mixed)]
+    assert highs[0] == line.most * request.input_most
+    assert highs[1] == highs[0] + line.most * asked()["context"]
+    assert request.input_most < asked()["context"]
 
 
 def test_conversations_go_on(results):

@@ -115,6 +115,15 @@ def test_a_job_that_wants_to_run_again_leaves_a_token_for_its_rule(run, tmp_path
     assert (tmp_path / "results/.again/verify/0-of-1").exists() == left
 
 
+def test_a_job_is_forced_until_its_body_has_run_through(run, tmp_path):
+    mark = tmp_path / ".snakemake/devqa/forced/verify/0-of-1/mark"
+    mark.parent.mkdir(parents=True)
+    mark.touch()
+    assert run("print(this.forced_at > 0); raise UserError('the disk is full')")[:2] == (1, "True\n")
+    assert run("print(this.forced_at > 0)")[:2] == (0, "True\n")
+    assert run("print(this.forced_at)")[:2] == (0, "None\n")
+
+
 @pytest.mark.parametrize(
     "fault",
     [

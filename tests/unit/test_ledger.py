@@ -89,6 +89,12 @@ def test_lines_come_by_status_then_by_how_many():
         ("too short: 12 characters", "too short"),
         ("HTTP 503", "HTTP 503"),
         ("error: given up after 7 attempts: HTTP 500", "error: given up after N attempts"),
+        (
+            "the judge's answer is error: given up after 7 attempts: HTTP 503",
+            "the judge's answer is error: given up after N attempts",
+        ),
+        ("the judge's answer is error: HTTP 401: no such key", "the judge's answer is error: HTTP 401"),
+        ("the judge's answer is ambiguous: A or B", "the judge's answer is ambiguous"),
         ("truncated: cut off at the token limit: raise it", "truncated: cut off at the token limit"),
         ("error: HTTP 400: too long", "error: HTTP 400"),
         ("longer than 5,000,000 bytes", "longer than N bytes"),

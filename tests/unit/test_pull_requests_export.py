@@ -79,6 +79,21 @@ def test_each_stage_takes_what_the_one_before_let_pass(ledgered):
     assert agents["recalled", "failed", "there is no answer"]["rows_out"] == 1
 
 
+def test_a_repository_without_pull_requests_has_rows_of_zeros(ledgered, tmp_path):
+    files, questions = ledgered
+    for stage, table in funnel.STAGES.items():
+        tables.write([], table, tmp_path / stage / "quiet.parquet")
+        files[stage] = [*files[stage], str(tmp_path / stage / "quiet.parquet")]
+    rows = funnel.funnel(files, questions, PRICES)
+    quiet = [row for row in rows if row["repository"] == "quiet"]
+    assert [row["stage"] for row in quiet] == list(funnel.STAGES)
+    assert all(set(row) == set(funnel.COLUMNS) for row in quiet)
+    assert {(row["status"], row["rows_in"], row["rows_out"], row["usd"]) for row in quiet} == {("ok", 0, 0, 0.0)}
+    assert [row for row in rows if row not in quiet] == funnel.funnel(
+        {name: [path for path in paths if "quiet" not in path] for name, paths in files.items()}, questions, PRICES
+    )
+
+
 def test_the_cost_is_that_of_tokens_and_what_commands_say(ledgered):
     files, questions = ledgered
     rows = {(row["stage"], row["status"]): row for row in funnel.funnel(files, questions, PRICES)}

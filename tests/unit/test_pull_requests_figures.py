@@ -189,6 +189,28 @@ def test_agents_are_compared_and_ranked_but_not_the_true_answers(everything):
     assert found["facts"] == sum(len(row["facts"]) for row in everything[0])
 
 
+@pytest.mark.parametrize(("repositories", "told"), [(1, True), (2, False), (4, False), (5, True)])
+def test_how_small_a_difference_is_found_can_be_told_of_one_repository_or_of_several(repositories, told):
+    rows = benchmark(60, [f"r{place}" for place in range(repositories)])
+    some = dict(list(AGENTS.items())[:3])
+    found = score(rows, *answered(rows, some))["resolution"]
+    assert found["comparisons"] == 1
+    assert [found[name] is not None for name in ("median", "largest", "corrected")] == [told] * 3
+
+
+def test_why_a_judge_has_not_graded_is_told():
+    rows = [question(0), question(1)]
+    reasons = ["the judge's answer is error: given up after 7 attempts: HTTP 503: busy", "the judge's answer is empty"]
+    pairs = [
+        (given, found | {"status": "failed", "reason": reason})
+        for (given, found), reason in zip([graded(row, [None, None]) for row in rows], reasons, strict=True)
+    ]
+    assert [each["reason"] for each in one(rows, *whole(*pairs))["reasons"]] == [
+        "the judge's answer is empty",
+        "the judge's answer is error: given up after N attempts",
+    ]
+
+
 def test_each_setting_stands_between_no_and_full_context(everything):
     found = score(*everything)
     gaps = {(gap["setting"], gap["agent"]): gap for gap in found["gaps"]}
@@ -214,7 +236,10 @@ def test_true_answers_that_lack_facts_are_named(everything):
     poor = [recall(row, [True, number % 5 > 0], given) for number, (given, row) in enumerate(pairs)]
     assert score(rows, [given for given, _ in pairs], poor)["ground_truth"]["low"] is True
     gibberish = [recall(row, [None, None], given) for given, row in pairs]
-    assert score(rows, [given for given, _ in pairs], gibberish)["ground_truth"]["low"] is False
+    unknown = score(rows, [given for given, _ in pairs], gibberish)["ground_truth"]
+    assert (unknown["low"], unknown["recall"]["value"], unknown["answers"], unknown["graded"]) == (False, None, 20, 0)
+    partly = score(rows, [given for given, _ in pairs], [*poor[:5], *gibberish[5:]])["ground_truth"]
+    assert (partly["answers"], partly["graded"]) == (20, 5)
     assert score(*everything[:1], [], [])["ground_truth"] is None
 
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from devqa.evaluation import bootstrap
+from devqa.evaluation.comparison import resolution
 from devqa.pull_requests.figures import intervals
 
 NAN = np.nan
@@ -78,6 +79,29 @@ def test_what_has_too_few_questions_or_none_has_no_interval(own):
     assert intervals.mean_intervals(np.empty((2, 0)), []) == [(None, None, None)] * 2
 
 
+VALUES = st.sampled_from([0.0, 0.5, 1.0, NAN])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(VALUES, min_size=12, max_size=12) | VALUES.map(lambda value: [value] * 12), max_size=4))
+@example([[0.5] * 12, [0.5] * 12, [NAN] * 12])
+def test_no_interval_is_without_width(by_repository):
+    """Repositories whose questions all have one value, or none, are among them."""
+    values = np.array([sum(by_repository, [])])
+    (found,) = intervals.mean_intervals(values, repositories(*[12] * len(by_repository)))
+    assert found.low is None or 0 <= found.low < found.high <= 1
+
+
+def test_a_repository_without_a_grade_narrows_nothing():
+    """Where it alone is drawn there is no mean, which is not a mean of 0."""
+    values = np.ones((2, 60))
+    values[:, 40:] = NAN
+    values[1] *= 0.5
+    whole, half = intervals.mean_intervals(values, repositories(20, 20, 20))
+    assert whole == (1.0, pytest.approx(0.025 ** (1 / 40)), 1.0)
+    assert half == (0.5, None, None)
+
+
 @pytest.mark.parametrize("own", [["r"] * 60, repositories(20, 20, 20)])
 def test_runs_are_compared_on_the_questions_of_both(own):
     generator = np.random.default_rng(2)
@@ -131,9 +155,26 @@ def test_repositories_that_differ_are_not_taken_for_agents_that_do(count):
     assert np.mean(rejected) < 0.12
 
 
-def test_a_difference_that_all_questions_share_is_tested_by_its_sign():
+@pytest.mark.parametrize("count", [5, 8])
+def test_the_difference_that_is_told_is_found_in_about_4_of_5_draws(count):
+    """Repositories that vary by 0.1 leave few degrees of freedom: normal quantiles would give 55 and 70 %."""
+    generator = np.random.default_rng(3)
+    own = repositories(*[20] * count)
+
+    def compared(difference, draws=300):
+        favour = np.repeat(generator.normal(difference, 0.1, (draws, count)), 20, axis=1)
+        values = np.concatenate([favour + generator.normal(0, 0.2, favour.shape), np.zeros((1, 20 * count))])
+        return intervals.compare_means([""] * (draws + 1), values, own, [(place, draws) for place in range(draws)])
+
+    told = resolution(compared(0.0)).median
+    found = np.mean([each.p < 0.05 for each in compared(told)])
+    assert 0.7 < found < 0.87
+
+
+@pytest.mark.parametrize("own", [["r"] * 20, repositories(10, 10)])
+def test_a_difference_that_all_questions_share_is_tested_by_its_sign(own):
     values = np.stack([np.full(20, 0.75), np.full(20, 0.5)])
-    (found,) = intervals.compare_means(["a", "b"], values, ["r"] * 20, [(0, 1)])
+    (found,) = intervals.compare_means(["a", "b"], values, own, [(0, 1)])
     assert found.difference == (0.25, None, None)
     assert found.p == 2.0**-19
     (few,) = intervals.compare_means(["a", "b"], values[:, :9], ["r"] * 9, [(0, 1)])

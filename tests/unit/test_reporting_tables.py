@@ -172,6 +172,8 @@ def test_figures_in_words():
     several = words.resolution(one | {"comparisons": 210, "largest": 0.05, "corrected": 0.04})
     assert "210 pairs, 0.050 for the hardest" in several
     assert "one of 0.040 with the correction" in several
+    other = words.resolution(one, "difference in fact recall", "two agents")
+    assert other.startswith("A true difference in fact recall of 0.030 between two agents would be found")
 
 
 def test_what_a_model_shares_is_said_in_one_sentence():

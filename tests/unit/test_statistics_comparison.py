@@ -75,6 +75,16 @@ def test_the_smallest_difference_is_found_in_4_of_5_draws():
     assert np.mean([each.p <= 0.05 for each in found]) == pytest.approx(0.8, abs=0.06)
 
 
+def test_few_clusters_show_less_than_a_normal_distribution_would():
+    null = compared((0.5, 0.4, 0.1), (0.5, 0.4, 0.1), "co", 10, 1, draws=200)
+    found = comparison.resolution(null)
+    t = scipy.stats.t(9)
+    errors = np.array([each.error for each in null if each.error is not None])
+    assert found.median == pytest.approx(np.median(errors) * (t.ppf(0.975) + t.ppf(0.8)), rel=0.005)
+    assert found.largest == pytest.approx(errors.max() * (t.ppf(0.975) + t.ppf(0.8)), rel=0.005)
+    assert {each.freedom for each in null if each.error is not None} == {9}
+
+
 def test_one_row_a_cluster_is_the_paired_t_test():
     generator = np.random.default_rng(1)
     codes = generator.integers(0, 2, size=(2, 1, 80)).astype(np.int8)

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from devqa.unchanged import Made, forget
+from devqa.unchanged import Made, force, forced_at, forget, unforce
 
 RECIPE = '{"options": {}}'
 
@@ -115,3 +115,22 @@ def test_the_outputs_of_the_newest_run_are_kept(folder):
     assert content(folder) == {"x": "five", "y": "six"}
     (folder / "in/a").write_text("one")
     assert not job().take()
+
+
+def test_a_job_that_is_forced_knows_since_when_until_the_mark_is_taken_away(folder):
+    own, other = ("verify", {"shard": "1", "source": "mine"}), ("verify", {"shard": "2", "source": "mine"})
+    assert forced_at(*own) is None
+    unforce(*own)
+    before = time.time() - 5
+    force(*own)
+    force("score", {})
+    assert before < forced_at(*own) < time.time() + 5
+    assert forced_at(*other) is None
+    # One that was broken off and is forced once more goes on; to have nothing to take is no other matter.
+    os.utime(folder / ".snakemake/devqa/forced/verify/1,mine/mark", (7, 7))
+    force(*own)
+    forget(*own)
+    assert forced_at(*own) == 7
+    unforce(*own)
+    assert forced_at(*own) is None
+    assert forced_at("score", {})

@@ -25,7 +25,7 @@ CONFIG = {
         "question": {"sampling": {"max_tokens": 100, "seed": None}},
         "support": {"sampling": {}},
         "evaluation": {
-            "commands": {"other": {"command": "other {question}"}, "mine": COMMAND},
+            "commands": {"other": {"command": "other {question}"}, "mine": COMMAND, "twin": COMMAND},
             "sampling": {"temperature": 0.5},
             "judge": {"sampling": {"temperature": 0.0}},
         },
@@ -37,8 +37,8 @@ def recipe(**parts):
     return json.dumps({"options": {}, "models": {}, "prompts": {}, "code": {}, **parts}, sort_keys=True)
 
 
-def said(script, name, before, now):
-    return list(compared(script, recipe(**{name: before}), recipe(**{name: now}), CONFIG).values)
+def said(script, name, before, now, **wildcards):
+    return list(compared(script, recipe(**{name: before}), recipe(**{name: now}), CONFIG, wildcards).values)
 
 
 @pytest.mark.parametrize(
@@ -56,14 +56,25 @@ def said(script, name, before, now):
         ("pr_predict", {}, {"blocks": 1}, "evaluation.retrieval.blocks"),
         ("pr_predict", {"rounds": 3}, {"calls": 1}, "evaluation.agentic.calls"),
         ("pr_predict", {}, {"origins": {"zoo": {"name": 1}}}, "repositories.zoo.name"),
-        ("pr_command", COMMAND, {"usd_key": 1}, "evaluation.commands.mine.usd_key"),
-        ("pr_command", {"command": "gone"}, {"usd_key": 1}, "evaluation.commands.usd_key"),
         ("pr_recall", {}, {"batch": 1}, "evaluation.judge.batch"),
     ],
 )
 def test_an_option_has_the_name_of_its_key(script, beside, changed, key):
     other = json.loads(json.dumps(changed).replace("1", "2"))
     assert said(script, "options", beside | changed, beside | other) == [f"pull_requests.{key}: 1 → 2"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "key"), [("mine", "mine.usd_key"), ("twin", "twin.usd_key"), ("gone", "usd_key"), ("", "usd_key")]
+)
+def test_a_command_has_its_own_name_whatever_others_run(agent, key):
+    before, now = COMMAND | {"usd_key": 1}, COMMAND | {"usd_key": 2}
+    assert said("pr_command", "options", before, now, agent=agent) == [
+        f"pull_requests.evaluation.commands.{key}: 1 → 2"
+    ]
+    due = Due("pr_command", {"agent": agent}, True, recipe(options=now), earlier=recipe(options=before))
+    ((group,),) = [step.groups for step in steps([due], CONFIG)]
+    assert group.changes.values == (f"pull_requests.evaluation.commands.{key}: 1 → 2",)
 
 
 def test_where_a_repository_comes_from_is_told_by_its_label():

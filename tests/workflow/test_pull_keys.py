@@ -183,3 +183,7 @@ def test_the_documentation_says_of_each_key_what_is_tested():
     for key, (_, rules) in {**CHANGING, **dict.fromkeys(NOTHING, ({}, set()))}.items():
         (said,) = [each for names, each in rows if any(fnmatch(key, name) for name in names)]
         assert (key, said) == (key, {rule.replace("_recall_ground_truth", "_recall") for rule in rules})
+    for key, (_, rules) in OF_MODELS.items():
+        place = f"models.*.sampling.{key}" if key in SAMPLED else f"models.*.{key}"
+        said = [each for names, each in rows if any(fnmatch(f"{place}.x", name) or place == name for name in names)]
+        assert (key, said) == (key, [rules] if rules else [])

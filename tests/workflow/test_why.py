@@ -195,7 +195,9 @@ def test_every_value_of_every_recipe_has_a_key_that_the_configuration_has(fresh)
     named = {}
     for due in dues:
         options = json.loads(due["recipe"])["options"]
-        named |= {(due["step"], name): option_key(due["step"], (name,), options, config) for name in options}
+        named |= {
+            (due["step"], name): option_key(due["step"], (name,), options, config, due["wildcards"]) for name in options
+        }
     assert len({script for script, _ in named}) > 15
     # What reports say of a model, and prices, are a table for each model.
     tables = ("models.{name}", "prices")

@@ -79,7 +79,7 @@ def cost(line: Line, own: Spent | None, others: Spent | None, size: Size, price:
     usual = usual_answer(line.role, line.asked)
     sure = _of(line.sure.values(), own, others, usual)
     likely = _of(line.likely.values(), own, others, usual)
-    further = _unknown(line.further, line.most, own, others, size)
+    further = _unknown(line, own, others, size)
     low = _usd(sure.input.low, sure.output.low, price, min)
     parts = (sure, likely, further)
     return Cost(
@@ -118,13 +118,16 @@ def _of(requests: Iterable[Missing], own: Spent | None, others: Spent | None, us
     return _with_repairs(Usage(given, answers), sum(each.structured for each in requests), count, own)
 
 
-def _unknown(count: float, most: float, own: Spent | None, others: Spent | None, size: Size) -> Usage:
-    """What `count` requests take, at most `most`, whose text is not known."""
-    seen = own or others
+def _unknown(line: Line, own: Spent | None, others: Spent | None, size: Size) -> Usage:
+    """What the requests of a line take whose text is not known."""
+    seen, count, most = own or others, line.further, line.most
+    longest = max(size.input_most, own.input.high if own else 0)
+    # The model's context is all that bounds the others.
+    whole = max(longest, line.asked["context"]) if line.unbounded else 0
     given = Tokens(
         0.0,
         count * (seen.input.mean if seen else size.input),
-        most * max(size.input_most, own.input.high if own else 0),
+        (most - line.unbounded) * longest + line.unbounded * whole,
     )
     answer = min(_answer(own, others, size.output), size.output_most)
     usage = Usage(given, Tokens(0.0, count * answer, most * size.output_most))

@@ -57,6 +57,7 @@ class Line:
         likely: those that will be sent if the tables before them come out as they are.
         cached: how many have their answer already.
         further, most: how many come to that whose text is not known yet: probably, and at most.
+        unbounded: of `most`, those that hold a text of any length.
         bases: what all this was counted on.
     """
 
@@ -70,6 +71,7 @@ class Line:
     cached: float = 0.0
     further: float = 0.0
     most: float = 0.0
+    unbounded: float = 0.0
     bases: set[Basis] = field(default_factory=set)
 
     @property

@@ -94,12 +94,15 @@ class _Reckoner:
             line = self._lines.setdefault(
                 (part["role"], part["label"]), Line(part["role"], part["role"], part["label"], part, job.recipe)
             )
-            before = line.sent, line.sent + line.cached
+            before = line.sent, line.sent + line.cached, line.most
             own = [each for each in readings if each.role == line.role]
             if own:
                 self._count(line, own, job, renewed, most)
             elif not readings:
                 self._reckon(line, expected, most, renewed, self._basis(job))
+            if job.rule == "pr_recall" and about[0] == "command":
+                # No limit of tokens is set for what a command prints.
+                line.unbounded += line.most - before[2]
             if not number:
                 # Of the parts of a step, the first writes what later steps ask about.
                 sent, asked = line.sent - before[0], line.sent + line.cached - before[1]

@@ -129,6 +129,16 @@ def _parts(draws: int, clusters: int) -> list[slice]:
     return [slice(start, start + step) for start in range(0, draws, step)]
 
 
+def sound(drawn: np.ndarray, bearing: np.ndarray | int) -> np.ndarray:
+    """Where draws (n, …), of which `bearing` clusters tell, are enough for an interval: see `intervals`."""
+    return (np.asarray(bearing) >= FEWEST_CLUSTERS) & (np.isnan(drawn).mean(axis=0) <= _MOST_UNDEFINED)
+
+
+def spread(drawn: np.ndarray) -> np.ndarray:
+    """How far draws (n, …) lie apart, of those that are defined; NaN where none is."""
+    return np.fmax.reduce(drawn) - np.fmin.reduce(drawn)
+
+
 def one_sided(clusters: np.ndarray | int) -> np.ndarray:
     """How large a rate may be that was never seen in so many clusters: the exact (Clopper-Pearson) upper limit."""
     return 1 - ((1 - LEVEL) / 2) ** (1 / np.maximum(clusters, 1))
@@ -151,8 +161,7 @@ def _bca(
     for z in (bias - reach, bias + reach):
         probability = normal_cdf(bias + z / np.maximum(1 - acceleration * z, 1e-9))
         limits.append(_quantile(ordered, defined, probability))
-    spread = np.take_along_axis(ordered, np.maximum(defined - 1, 0)[None], axis=0)[0] - ordered[0]
-    given = (bearing >= FEWEST_CLUSTERS) & (defined >= (1 - _MOST_UNDEFINED) * len(drawn)) & (spread > noise)
+    given = sound(drawn, bearing) & (spread(drawn) > noise)
     return tuple(np.where(given, limit, np.nan) for limit in limits)
 
 

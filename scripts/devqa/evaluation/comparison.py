@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from devqa.evaluation.bootstrap import FEWEST_CLUSTERS, LEVEL, Estimate
-from devqa.evaluation.distributions import normal_quantile, t_quantile, t_two_sided
+from devqa.evaluation.distributions import t_quantile, t_two_sided
 from devqa.evaluation.statistics import PART, SHARES, WHOLE, defined, tally
 
 POWER = 0.80
@@ -31,8 +31,9 @@ class Comparison:
 
     `rows` are those that both have a grade of, `clusters` the dialogues of those that bear on the share.
     `difference` is first minus second, with a 95 % interval; `p` is two-sided; `p_holm` is adjusted for all
-    comparisons that were made together. `error` is the difference's standard error. None for what can't be given:
-    too few clusters, a share that is undefined, or no cluster in which the runs differ (then p is 1).
+    comparisons that were made together. `error` is the difference's standard error, with so many degrees of `freedom`.
+    None for what can't be given: too few clusters, a share that is undefined, or no cluster in which the runs differ
+    (then p is 1).
     """
 
     first: str
@@ -43,6 +44,7 @@ class Comparison:
     error: float | None
     p: float | None
     p_holm: float | None = None
+    freedom: float | None = None
 
     @property
     def better(self) -> str | None:
@@ -137,7 +139,7 @@ def _compared(
     reach = float(t_quantile((1 + LEVEL) / 2, clusters - 1)) * error
     interval = Estimate(difference, max(difference - reach, -1.0), min(difference + reach, 1.0))
     p = t_two_sided(difference / error, clusters - 1)
-    return Comparison(first, second, rows, clusters, interval, error, p)
+    return Comparison(first, second, rows, clusters, interval, error, p, freedom=clusters - 1)
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
@@ -173,24 +175,20 @@ def tied_ranks(values: Mapping[str, float | None], comparisons: Sequence[Compari
     return {name: None if values[name] is None else 1 + len(better[name] - {name}) for name in values}
 
 
-def smallest_difference(error: float, comparisons: int = 1) -> float:
-    """The true difference that a two-sided test at 5 % finds with 80 % power, from the difference's standard error.
+def smallest_difference(error: float, freedom: float, comparisons: int = 1) -> float:
+    """The true difference that a two-sided t test at 5 % finds with 80 % power, from the difference's standard error.
 
-    (z(1 - a/2) + z(0.8)) * error, with a = 5 % divided by the number of `comparisons` (Holm's first step).
+    (t(1 - a/2) + t(0.8)) * error, with a = 5 % divided by the number of `comparisons` (Holm's first step).
     """
-    quantiles = normal_quantile(np.array([1 - (1 - LEVEL) / 2 / comparisons, POWER]))
-    return float(quantiles.sum() * error)
+    reach = t_quantile(1 - (1 - LEVEL) / 2 / comparisons, freedom) + t_quantile(POWER, freedom)
+    return float(reach * error)
 
 
 def resolution(comparisons: Sequence[Comparison]) -> Resolution:
     """How small a difference the benchmark can show, from the standard errors of the `comparisons` that were made."""
-    errors = [each.error for each in comparisons if each.error is not None]
-    if not errors:
+    known = [(each.error, each.freedom) for each in comparisons if each.error is not None]
+    if not known:
         return Resolution(0, None, None, None)
-    median = statistics.median(errors)
-    return Resolution(
-        len(errors),
-        smallest_difference(median),
-        smallest_difference(max(errors)),
-        smallest_difference(median, len(errors)),
-    )
+    alone = [smallest_difference(*each) for each in known]
+    corrected = [smallest_difference(*each, len(known)) for each in known]
+    return Resolution(len(known), statistics.median(alone), max(alone), statistics.median(corrected))

@@ -7,8 +7,10 @@ from devqa.pull_requests.figures.runs import fate
 from devqa.pull_requests.figures.statistics import SEGMENTS
 from devqa.tables import Row, batches
 
-# What a page can bear of one answer. The tables hold all of it.
+# What a page can bear of one answer, and of all answers with what the judge says of them, so that a browser opens it
+# whatever the number of questions, agents and repeats. The tables hold all of it.
 ANSWER_CHARACTERS = 1_500
+PAGE_CHARACTERS = 12_000_000
 
 _QUESTION = ("id", "pull_id", "repository", "name", "url", "commit", "number", "title", "question", "answer", "nodes")
 _COUNTS = ("n_context_nodes", "n_context_files", "n_files_pr", "n_found_files")
@@ -41,7 +43,7 @@ def read_recalled(paths: str | Iterable[str]) -> Iterator[Row]:
 
 def browsed(
     benchmark: Sequence[Row], agents: Sequence[tuple[str, str]], predictions: Iterable[Row], recalled: Iterable[Row]
-) -> dict[str, list[dict[str, Any]]]:
+) -> dict[str, Any]:
     """Every question with all answers to it.
 
     Args:
@@ -57,8 +59,10 @@ def browsed(
         `runs`: one entry per answer: `row`, `agent` (indices), `repeat`, `fate` (one of `runs.FATES`), `reason`,
             `recall`, `found` (for each fact of the row true, false, or null where it is not known), `why` (for each
             fact what the judge says; [] where it says nothing), `answer` (cut after `ANSWER_CHARACTERS`; the raw text
-            where it could not be used), `left_out` (how many characters it has beyond), `seconds`, `exit_code`,
-            `input_tokens`, `output_tokens`, `reasoning_tokens`.
+            where it could not be used), `left_out` (how many characters the texts have beyond), `seconds`, `exit_code`,
+            `input_tokens`, `output_tokens`, `reasoning_tokens`;
+        `longest`: to how many characters the texts of an answer (`answer`, `reason` and `why`) are cut together, as all
+            of them are more than `PAGE_CHARACTERS`; None where they are not.
     """
     places = {row["id"]: place for place, row in enumerate(benchmark)}
     numbers = [[fact["number"] for fact in row["facts"]] for row in benchmark]
@@ -70,11 +74,28 @@ def browsed(
         run = {"row": row, "agent": columns[prediction["setting"], prediction["model"]]}
         runs.append(run | _answer(prediction, graded.get(_key(prediction)), numbers[row]))
     runs.sort(key=lambda run: (run["row"], run["agent"], run["repeat"]))
+    longest = _longest(runs)
     return {
         "agents": [{"setting": setting, "agent": agent} for setting, agent in agents],
         "rows": [_row(row) for row in benchmark],
-        "runs": runs,
+        "runs": runs if longest is None else [run | _cut(run, longest) for run in runs],
+        "longest": longest,
     }
+
+
+def _longest(runs: Sequence[Row]) -> int | None:
+    """To how many characters the texts of each answer have to be cut; None where there is room for all."""
+    whole = sum(len(text) for run in runs for text in (run["answer"], run["reason"], *run["why"]))
+    return PAGE_CHARACTERS // len(runs) if whole > PAGE_CHARACTERS else None
+
+
+def _cut(run: Row, longest: int) -> dict[str, Any]:
+    """The texts of an answer cut to `longest` characters together; what is said about it has at most half of them."""
+    said = [run["reason"], *run["why"]]
+    reason, *why = (text[: longest // 2 // len(said)] for text in said)
+    answer = run["answer"][: longest - len(reason) - sum(map(len, why))]
+    left_out = sum(map(len, (*said, run["answer"]))) - sum(map(len, (reason, *why, answer)))
+    return {"answer": answer, "reason": reason, "why": why, "left_out": run["left_out"] + left_out}
 
 
 def _row(row: Row) -> dict[str, Any]:

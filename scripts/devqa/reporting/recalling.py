@@ -63,7 +63,7 @@ def recalling_data(
             `agent, setting, recall` ({value: {value, low, high, graded}});
         `funnel`, `spent`: as `overview.staged` gives them, all repositories together;
         `losses`: as `losses` gives them;
-        `agents`, `rows`, `runs`: as `recalled.browsed` gives them, agents in the leaderboard's order.
+        `agents`, `rows`, `runs`, `longest`: as `recalled.browsed` gives them, agents in the leaderboard's order.
     """
     board = leaderboard_rows(statistics, prices)
     order = [(row["setting"], row["agent"]) for row in board]

@@ -67,11 +67,13 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-def resolution(found: Mapping[str, Any] | None) -> str:
-    """How small a difference the benchmark can show."""
+def resolution(
+    found: Mapping[str, Any] | None, difference: str = "F-score difference", between: str = "two models"
+) -> str:
+    """How small a `difference` the benchmark can show."""
     if not found or found["median"] is None:
         return ""
-    size = f"A true F-score difference of {found['median']:.3f} between two models would be found in four cases of five"
+    size = f"A true {difference} of {found['median']:.3f} between {between} would be found in four cases of five"
     if found["comparisons"] == 1:
         return f"{size} (test at 5\xa0%, 80\xa0% power). Smaller ones may go unseen."
     return (

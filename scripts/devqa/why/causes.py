@@ -56,7 +56,7 @@ def steps(dues: Sequence[Due], config: Mapping[str, Any]) -> list[Step]:
         step.jobs.append(due)
         if not due.runs:
             continue
-        changes = compared(due.step, due.earlier, due.recipe, config)
+        changes = compared(due.step, due.earlier, due.recipe, config, due.wildcards)
         kinds = [kind for kind in FILES if getattr(due, kind)]
         if due.updated or not changes.files:
             # Where its time stamp has changed too, it is known which file it is.

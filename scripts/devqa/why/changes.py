@@ -50,18 +50,21 @@ class Changes:
         return self != Changes()
 
 
-def compared(script: str, earlier: str | None, now: str, config: Mapping[str, Any]) -> Changes:
+def compared(
+    script: str, earlier: str | None, now: str, config: Mapping[str, Any], wildcards: Mapping[str, str] = {}
+) -> Changes:
     """How the recipe `now` of a job with this script differs from `earlier`; no change where that is not known.
 
     Args:
         config: the validated configuration, which says what the keys are called.
+        wildcards: of the job.
     """
     if earlier is None or earlier == now:
         return Changes()
     before, after = _read(earlier), _read(now)
     if before is None or after is None:
         return Changes(unreadable=True)
-    values = [*_options(script, before, after, config), *_models(script, before, after, config)]
+    values = [*_options(script, before, after, config, wildcards), *_models(script, before, after, config)]
     changes = Changes(
         templates=tuple(_templates(before["prompts"], after["prompts"])),
         values=tuple(dict.fromkeys(values)),
@@ -99,10 +102,14 @@ def _code(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
 
 
 def _options(
-    script: str, before: Mapping[str, Any], now: Mapping[str, Any], config: Mapping[str, Any]
+    script: str,
+    before: Mapping[str, Any],
+    now: Mapping[str, Any],
+    config: Mapping[str, Any],
+    wildcards: Mapping[str, str],
 ) -> Iterator[str]:
     for path, old, new in _differing(_by_name(before["options"]), _by_name(now["options"])):
-        yield _said(option_key(script, path, now["options"], config), path, old, new)
+        yield _said(option_key(script, path, now["options"], config, wildcards), path, old, new)
 
 
 def _models(script: str, before: Mapping[str, Any], now: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[str]:

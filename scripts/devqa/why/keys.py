@@ -82,13 +82,20 @@ _SAMPLED = {
 _ENDPOINT = {"openai": "base_url", "served": "identity", "llama.cpp": "weights"}
 
 
-def option_key(script: str, path: tuple[str, ...], options: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+def option_key(
+    script: str,
+    path: tuple[str, ...],
+    options: Mapping[str, Any],
+    config: Mapping[str, Any],
+    wildcards: Mapping[str, str] = {},
+) -> str:
     """The key that an option of `script` comes from.
 
     Args:
         path: the option's names, from the outermost to its own.
         options: all options of the recipe.
         config: the validated configuration.
+        wildcards: of the job.
     """
     name, *inner = path
     known = _ELSEWHERE.get((script, name))
@@ -104,7 +111,7 @@ def option_key(script: str, path: tuple[str, ...], options: Mapping[str, Any], c
     if script in ("funnel", "pr_report") and name == "prices":
         return _price(inner, config)
     if script.startswith(_PULLS):
-        return pulls.option(script, path, options, config)
+        return pulls.option(script, path, options, config, wildcards)
     if known or name in _OF_ALL:
         key = known or _OF_ALL[name]
         # Of what is said in words, the names inside are no keys: the first says of what it is.

@@ -13,7 +13,13 @@ _SAID = {
 }
 
 
-def option(script: str, path: Sequence[str], options: Mapping[str, Any], config: Mapping[str, Any]) -> str:
+def option(
+    script: str,
+    path: Sequence[str],
+    options: Mapping[str, Any],
+    config: Mapping[str, Any],
+    wildcards: Mapping[str, str],
+) -> str:
     """The key that an option of `script` comes from, or what it says; `path` has its names from the outermost."""
     name, *inner = path
     if said := _SAID.get((script, name)):
@@ -35,7 +41,9 @@ def option(script: str, path: Sequence[str], options: Mapping[str, Any], config:
         case "pr_predict":
             return _key("evaluation", "agentic" if "rounds" in options else "retrieval", *path)
         case "pr_command":
-            return _key("evaluation", "commands", *_commands(options, config), *path)
+            # A command that the configuration does not have any more is no part of a key.
+            named = [name for name in config[_SECTION]["evaluation"]["commands"] if name == wildcards.get("agent")]
+            return _key("evaluation", "commands", *named, *path)
         case _:
             return f"{step(script, script)}.{'.'.join(path)}"
 
@@ -56,9 +64,3 @@ def model(script: str, role: str) -> str:
 
 def _key(*names: str) -> str:
     return ".".join([_SECTION, *names])
-
-
-def _commands(options: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
-    """The name of the command with these options; none where the configuration has no such command any more."""
-    commands = config[_SECTION]["evaluation"]["commands"]
-    return [name for name, each in commands.items() if each["command"] == options["command"]][:1]

@@ -7,6 +7,7 @@ from typing import Any
 
 from devqa import ledger, tables
 from devqa.errors import UserError
+from devqa.usage import COUNTS
 
 COLUMNS = ("stage", "repository", *ledger.COLUMNS[1:])
 
@@ -20,6 +21,8 @@ STAGES = {
     "facts": "pull_facts",
 }
 _AGENTS = ("predictions", "recalled")
+# What is said of a repository at a stage that has no row of it.
+_NOTHING = {"status": "ok", "reason": "", "rows_in": 0, "rows_out": 0, **dict.fromkeys(COUNTS, 0), "usd": 0.0}
 
 
 def funnel(
@@ -27,8 +30,9 @@ def funnel(
 ) -> list[dict[str, Any]]:
     """Rows of `results/pull_requests/funnel.csv`: one for each stage, repository, status and reason.
 
-    The stages of the agents, `predictions` and `recalled`, have no repository. USD are as in `ledger.funnel`, with
-    what commands say of their own cost.
+    A repository of which a stage has nothing has a row of zeros there, so that none is missing. The stages of the
+    agents, `predictions` and `recalled`, have no repository. USD are as in `ledger.funnel`, with what commands say of
+    their own cost.
 
     Args:
         files: of each of STAGES, a file for each repository, and those of `predictions` and `recalled`.
@@ -46,7 +50,7 @@ def funnel(
             account = ledger.stage(table, [path])
             _check(name, f"{repository}.parquet", account.rows, given.get(repository))
             given[repository] = account.passed
-            rows += _rows(name, repository, account, prices)
+            rows += _rows(name, repository, account, prices) or [{"stage": name, "repository": repository, **_NOTHING}]
     kept = sum(given.values())
     if kept != questions:
         raise UserError(

@@ -120,8 +120,8 @@ const browsing = (function () {
     });
     filter();
     if (wantedRow() !== null) browser.scrollIntoView();
-    // Before the first key stroke, and after the page is shown.
-    setTimeout(index, 300);
+    // Whoever only looks at rows does not wait for it, and it takes as much room again as they do.
+    form.elements.text.addEventListener("focus", index, { once: true });
   }
 
   return { data, form, element, text, away, rest, permanent, offer, start };
