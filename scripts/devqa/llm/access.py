@@ -8,6 +8,9 @@ from urllib.parse import urlsplit
 from devqa.errors import UserError
 
 _SHORTEST_SECRET = 8
+_PARTS = re.compile(r"(\\*)([^\\]|\Z)", re.DOTALL)
+# JSON has a letter for each of these.
+_NAMED = "\b\f\n\r\t"
 
 
 class Secret:
@@ -33,17 +36,27 @@ def quoted(key: str) -> re.Pattern[bytes] | None:
     """
     if len(key) < _SHORTEST_SECRET:
         return None
-    return re.compile(f"{''.join(map(_escaped, key))}|{re.escape(key)}".encode())
+    return re.compile("".join(map(_written, _PARTS.finditer(key))).encode())
+
+
+def _written(part: re.Match[str]) -> str:
+    """How JSON may have backslashes and the letter after them.
+
+    A text may fit in many ways, and all end at the same place: the atomic group looks at the first that fits alone.
+    """
+    most, letter = 2 * len(part[1]), part[2]
+    backslashes = rf"(?:\\u005(?i:c)|\\){{{most // 2},{most}}}" if most else ""
+    return f"(?>{backslashes}{_escaped(letter)})"
 
 
 def _escaped(letter: str) -> str:
-    """How JSON may have a letter. No text fits in two ways, else many backslashes would take for ever."""
-    if letter.isascii() and letter.isalnum():
+    if not letter or (letter.isascii() and letter.isalnum()):
         return letter
-    units = re.findall("....", letter.encode("utf-16-be").hex())
-    forms = [f"\\{letter}", json.dumps(letter)[1:-1], *([] if letter == "\\" else [letter])]
-    coded = "".join(rf"\\u(?i:{unit})" for unit in units)
-    return f"(?:{'|'.join([coded, *map(re.escape, dict.fromkeys(forms))])})"
+    coded = "".join(rf"\\u(?i:{unit})" for unit in re.findall("....", letter.encode("utf-16-be").hex()))
+    ways = [coded, rf"\\?{re.escape(letter)}"]
+    if letter in _NAMED:
+        ways.append(re.escape(json.dumps(letter)[1:-1]))
+    return f"(?:{'|'.join(ways)})"
 
 
 def is_address(base_url: str) -> bool:
