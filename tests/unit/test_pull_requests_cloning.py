@@ -303,13 +303,19 @@ def test_who_a_repository_is(made, cache, tmp_path):
     assert identified({**address(made), "commit": ""}, cache, False) == found
 
 
-@pytest.mark.parametrize("how", [["--bare"], [], ["--no-checkout"], ["--filter=tree:0"]])
-def test_a_partial_clone_is_refused(made, cache, tmp_path, how):
-    """One with a checkout lacks nothing of the pinned commit, but what pull requests changed before it."""
+def test_a_partial_clone_that_has_what_is_pinned_is_taken_with_a_warning(made, cache, tmp_path, caplog):
+    """Mirrors carry the mark though they lack nothing, or a file or two of the past."""
+    made.git.config["uploadpack.allowFilter"] = "true"
+    git("clone", "--filter=blob:none", f"file://{made.folder}", tmp_path / "partial")
+    assert identified({**origin(tmp_path / "partial"), "commit": tip(made)}, cache, True)["commit"] == tip(made)
+    assert "zoo: the clone is a partial one" in caplog.text
+
+
+@pytest.mark.parametrize("how", [["--bare"], ["--no-checkout"]])
+def test_a_partial_clone_without_the_pinned_files_is_refused(made, cache, tmp_path, how):
     made.git.config["uploadpack.allowFilter"] = "true"
     git("clone", "--filter=blob:none", *how, f"file://{made.folder}", tmp_path / "partial")
-    refused = r"pull_requests\.repositories\.zoo: the clone is a partial one .*git clone without --filter"
-    with pytest.raises(UserError, match=refused):
+    with pytest.raises(UserError, match=r"zoo: the clone lacks \d+ files of commit .* without --filter"):
         identified({**origin(tmp_path / "partial"), "commit": tip(made)}, cache, True)
 
 

@@ -26,16 +26,18 @@ def identified(options: Mapping[str, str], cache: Path, offline: bool) -> dict[s
     """
     label = options["label"]
     clone = cloned(options, options["commit"], cache, offline)
-    if is_partial(clone.git):
-        raise UserError(
-            f"pull_requests.repositories.{label}: the clone is a partial one (git clone --filter), which lacks files "
-            "of earlier commits: name one that has all (git clone without --filter), or the address (url)"
-        )
     lacking = sum(entry.size < 0 for entry in Repository(clone.git.odb, clone.commit, label).files())
     if lacking:
         raise UserError(
             f"pull_requests.repositories.{label}: the clone lacks {lacking:,} files of commit {clone.commit}: see what "
-            "git fsck says of it, fetch all (git fetch --refetch), or name another clone"
+            "git fsck says of it, fetch all (git fetch --refetch), or name one that was made without --filter"
+        )
+    if is_partial(clone.git):
+        # It may have all that matters, or nearly all, so nothing is refused for the mark alone.
+        _log.warning(
+            "%s: the clone is a partial one (git clone --filter): pull requests that need what it lacks are rejected "
+            "(name a clone made without --filter, or the address as url)",
+            label,
         )
     if clone.git.is_shallow:
         _log.warning("%s: the clone is shallow: what came before is not looked at (git fetch --unshallow)", label)

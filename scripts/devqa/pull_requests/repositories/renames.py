@@ -28,11 +28,9 @@ def renames(
     bytes in lines of both. Links and submodules are no files.
 
     Args:
-        size: the number of bytes of a file's content, by its id.
+        size: the number of bytes of a file's content, by its id; -1 where the clone lacks it: then nobody knows what it
+            was called before.
         read: the content itself.
-
-    Raises:
-        What `size` and `read` raise where there is no such content: nobody knows then what it was called before.
     """
     came = [each for each in differences if not each.old and each.new.kind == "file" and each.new.id != _EMPTY]
     went = [each for each in differences if not each.new and each.old.kind == "file" and each.old.id != _EMPTY]

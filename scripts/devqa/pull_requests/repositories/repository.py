@@ -142,7 +142,7 @@ class Repository:
         Modes do not count.
         """
         differences = list(self._trees.differences(self._root(base) if base else None, self._root(head)))
-        moved = renames(differences, self._known_size, lambda id: self._read(id, ObjectType.BLOB))
+        moved = renames(differences, self._size, lambda id: self._read(id, ObjectType.BLOB))
         left = {old.path for old in moved.values()}
         return [self._change(each, moved.get(each.path)) for each in differences if each.path not in left]
 
@@ -251,11 +251,6 @@ class Repository:
             return self._odb.read_header(pygit2.Oid(raw=id))[1]
         except (KeyError, pygit2.GitError):
             return -1
-
-    def _known_size(self, id: bytes) -> int:
-        if (size := self._size(id)) < 0:
-            raise self._missing(f"object {id.hex()}")
-        return size
 
     def _missing(self, what: str) -> Missing:
         return Missing(
