@@ -201,7 +201,7 @@ def test_no_call_is_lost_however_it_looks(given, understood):
     record = read([call("first"), given])
     assert calls_of(record) == [ToolCall("first", "search", '{"query": "x"}'), understood]
     assert decode(encode("0" * 64, record)) == record
-    assert objection({**record, "step": "agentic", "time": 1.0}) == ""
+    assert objection({**record, "step": "agentic", "time": 1.0}, "responses") == ""
 
 
 @pytest.mark.parametrize("beside", BESIDE)
@@ -210,7 +210,7 @@ def test_what_an_endpoint_wants_back_is_kept_with_its_calls(beside, in_call):
     # Parallel calls of Gemini's have one signature, in the first.
     record = read([{**call(), **in_call, "index": 0}, call("b")], **beside, audio=None, annotations=[])
     assert decode(encode("0" * 64, record)) == record
-    assert objection({**record, "step": "agentic", "time": 1.0}) == ""
+    assert objection({**record, "step": "agentic", "time": 1.0}, "responses") == ""
     answer = outcomes.answer(record, False)
     assert answer.attached == beside
     assert [each.attached for each in answer.tool_calls] == [in_call or None, None]
@@ -299,7 +299,7 @@ CALL = st.fixed_dictionaries({}, optional={"id": JSON, "function": JSON | st.fix
 def test_whatever_an_endpoint_attaches_can_be_kept_and_sent(beside, in_call):
     record = read([{**call(), **in_call}], **beside)
     assert decode(encode("0" * 64, record)) == record
-    assert objection({**record, "step": "agentic", "time": 1.0}) == ""
+    assert objection({**record, "step": "agentic", "time": 1.0}, "responses") == ""
     request = attaching(record.get("attached", {}), outcomes.answer(record, False).tool_calls[0].attached)
     assert len(key(asked(), request)) == 64
     assert orjson.dumps(body(asked(), request, "json_schema"))
@@ -315,10 +315,10 @@ def test_whatever_an_endpoint_sends_as_calls_is_a_record(sent, offered):
 
 def test_a_record_of_somebody_else_with_odd_calls_is_refused():
     record = {**read([call()]), "step": "agentic", "time": 1.0}
-    assert objection({**record, "tool_calls": [["a", "b"]]})
-    assert objection({**record, "tool_calls": [["a", "b", 3]]})
-    assert objection({**record, "tool_calls": ["abc"]})
-    assert objection({**record, "tool_calls": [["a", "b", "c", SIGNED, SIGNED]]})
+    assert objection({**record, "tool_calls": [["a", "b"]]}, "responses")
+    assert objection({**record, "tool_calls": [["a", "b", 3]]}, "responses")
+    assert objection({**record, "tool_calls": ["abc"]}, "responses")
+    assert objection({**record, "tool_calls": [["a", "b", "c", SIGNED, SIGNED]]}, "responses")
 
 
 @pytest.mark.parametrize(
@@ -326,8 +326,8 @@ def test_a_record_of_somebody_else_with_odd_calls_is_refused():
 )
 def test_a_record_of_somebody_else_attaches_nothing_but_what_endpoints_do(bad):
     record = {**read([call()]), "step": "agentic", "time": 1.0}
-    assert objection({**record, "attached": bad})
-    assert objection({**record, "tool_calls": [["a", "b", "c", bad]]})
+    assert objection({**record, "attached": bad}, "responses")
+    assert objection({**record, "tool_calls": [["a", "b", "c", bad]]}, "responses")
 
 
 def test_calls_come_from_the_cache_as_they_came_from_the_endpoint(tmp_path):

@@ -81,7 +81,8 @@ TABLES = {
     ],
     # Every definition of the pinned version, and each file as a whole (`kind` file); a file that is not read is
     # rejected. Without text: that is in the repository, under `blob`.
-    "blocks": [*_BLOCK, ("blob", pa.string()), ("tokens", pa.int32()), *STATUS],
+    # `quiet`: of a file, the first and last line of each run that says nothing of its own, one after the other.
+    "blocks": [*_BLOCK, ("blob", pa.string()), ("tokens", pa.int32()), ("quiet", pa.list_(pa.int32())), *STATUS],
     # What a pull request is shown as: its blocks in the pinned version, and what became of each hunk, once for each
     # definition that it touches. `outcome`: same, renamed, moved, whole file, left out, comments or imports,
     # deleted: by <commit>, deleted: by the pull request, in another language: <which>, not looked for: <why>,

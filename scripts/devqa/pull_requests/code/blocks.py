@@ -1,17 +1,19 @@
 """The pinned version of a repository → blocks: each file, and every definition in it."""
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 from devqa import tokens
 from devqa.pull_requests import LARGEST_SOURCE
 from devqa.pull_requests.code.definitions import (
     Definition,
-    definitions,
+    Read,
     grammar_of,
     language_of,
     language_of_grammar,
     node_id,
+    read,
 )
 from devqa.pull_requests.code.parsing import Lost, Parsers, Source
 from devqa.pull_requests.listing import filters
@@ -24,11 +26,12 @@ _READ = {filters.CODE, "test", "documentation"}
 
 
 class Measured(NamedTuple):
-    """A file that was read: its lines, its tokens, and its definitions with theirs."""
+    """A file that was read: its lines, its tokens, its definitions with theirs, and its quiet lines (`Read`)."""
 
     lines: int
     tokens: int
     definitions: list[tuple[Definition, int]]
+    quiet: list[tuple[int, int]]
 
 
 def blocks(repository: Repository, languages: Iterable[str], ignore: list[str], parsers: Parsers) -> Iterator[Row]:
@@ -55,9 +58,9 @@ def measured(source: Source) -> Measured:
     lines = source.content.split(b"\n")
     if not lines[-1]:
         lines.pop()
-    found = definitions(source.content, source.grammar) if source.grammar else []
+    found, quiet = read(source.content, source.grammar) if source.grammar else Read([], [])
     sizes = [_tokens(lines[each.start_line - 1 : each.end_line]) for each in found]
-    return Measured(len(lines), _tokens(lines), list(zip(found, sizes, strict=True)))
+    return Measured(len(lines), _tokens(lines), list(zip(found, sizes, strict=True)), quiet)
 
 
 def _tokens(lines: list[bytes]) -> int:
@@ -117,7 +120,8 @@ def _rows(entry: Entry, grammar: str | None, reason: str, result: Measured | Los
     if isinstance(result, Lost):
         yield whole | failed(result.reason)
         return
-    yield whole | {"start_line": 1, "end_line": result.lines, "tokens": result.tokens, **OK}
+    quiet = list(chain.from_iterable(result.quiet))
+    yield whole | {"start_line": 1, "end_line": result.lines, "tokens": result.tokens, "quiet": quiet, **OK}
     for each, size in result.definitions:
         yield {
             **common,

@@ -167,7 +167,7 @@ class _Version(NamedTuple):
             return None
         file = _file(entry)
         grammar = versions.grammar(file)
-        found = versions.whole(file)
+        found = versions.defined(file)
         return cls(file, grammar, found, Outline(versions.lines(file), found) if grammar else None)
 
 

@@ -13,7 +13,7 @@ from devqa import tables
 from devqa.pull_requests.code.definitions import Definition, name_of
 from devqa.pull_requests.context.defined import Defined
 
-_COLUMNS = ["path", "node", "kind", "language", "start_line", "end_line", "blob", "tokens", "status", "reason"]
+_COLUMNS = ["path", "node", "kind", "language", "start_line", "end_line", "blob", "tokens", "quiet", "status", "reason"]
 # Columns in which the same few values stand again and again.
 _REPEATED = ["path", "kind", "language", "blob", "reason"]
 
@@ -34,7 +34,7 @@ class PinnedFile(NamedTuple):
 
     @property
     def definitions(self) -> Sequence[Definition]:
-        """Its definitions; the table tells neither their `parent` nor the file's `quiet` lines."""
+        """Its definitions; the table does not tell their `parent`."""
         return self.defined.definitions
 
 
@@ -68,6 +68,7 @@ class Pinned:
             return None
         whole, *rows = self._table.slice(*self._places[path]).to_pylist()
         unread = "" if whole["status"] == "ok" else whole["reason"]
+        quiet = whole["quiet"] or []
         found = [
             Definition(name_of(row["node"], path), row["kind"], row["start_line"], row["end_line"], None)
             for row in rows
@@ -79,6 +80,6 @@ class Pinned:
             whole["end_line"] or 0,
             whole["tokens"] or 0,
             unread,
-            Defined(found),
+            Defined(found, list(zip(quiet[::2], quiet[1::2], strict=True))),
             [row["tokens"] for row in rows],
         )

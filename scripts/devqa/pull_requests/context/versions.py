@@ -44,7 +44,7 @@ class Kept:
 
 
 class Versions:
-    """The files of `repository` at any commit. The definitions that `pinned` knows of a content are taken from there.
+    """The files of `repository` at any commit. What `pinned` knows of a content is taken from there.
 
     Args:
         parsers: of `found`.
@@ -54,7 +54,7 @@ class Versions:
         self._repository = repository
         self._pinned = pinned
         self._parsers = parsers
-        self._whole = Kept(_KEPT_DEFINITIONS)
+        self._defined = Kept(_KEPT_DEFINITIONS)
         self._lost: dict[Hashable, str] = {}
         self._contents = Kept(_KEPT_BYTES)
         self._lines = Kept(_KEPT_LINES)
@@ -82,15 +82,7 @@ class Versions:
         return grammar_of(file.path, self.content(file))
 
     def defined(self, file: File) -> Defined:
-        """What is defined in a file; nothing in one that no grammar is for. Its quiet lines may be unknown.
-
-        Raises:
-            NotRead: it can't be parsed.
-        """
-        return self._known(file) or self.whole(file)
-
-    def whole(self, file: File) -> Defined:
-        """The same with the quiet lines.
+        """What is in a file; nothing in one that no grammar is for.
 
         Raises:
             NotRead: it can't be parsed.
@@ -98,14 +90,14 @@ class Versions:
         key = (file.blob, PurePosixPath(file.path).suffix.lower())
         if key in self._lost:
             raise NotRead(self._lost[key])
-        found = self._whole.get(key)
+        found = self._defined.get(key)
         if found is None:
-            result = self._parsed(file)
+            result = self._known(file) or self._parsed(file)
             if isinstance(result, Lost):
                 self._lost[key] = result.reason
                 raise NotRead(result.reason)
             found = result
-            self._whole.put(key, found)
+            self._defined.put(key, found)
         return found
 
     def _known(self, file: File) -> Defined | None:
