@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from committing import Link, Made, Object, Submodule
+from devqa.errors import UserError
 from devqa.pull_requests.repositories import renames, repository, trees
-from devqa.pull_requests.repositories.repository import Hunk, Missing, open_repository, printable
+from devqa.pull_requests.repositories.repository import Hunk, Missing, open_named, open_repository, printable
 
 TEXT = "".join(f"line {number} of a file\n" for number in range(20))
 
@@ -359,3 +360,8 @@ def test_the_last_common_commit_is_the_newest_one(made):
     assert made.opened(other).merge_base(one, other) == right
     assert made.opened(other).merge_base(one, left) == left
     assert made.opened(other).merge_base(made.commit({"b": "1"}, parents=[], branch="new"), other) is None
+
+
+def test_a_repository_that_the_configuration_has_no_more_is_named(tmp_path):
+    with pytest.raises(UserError, match=r"pull_requests\.repositories: 'gone' is not there"):
+        open_named({"here": {}}, "gone", "1" * 40, tmp_path, True)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from devqa.errors import UserError
 from devqa.files import unique_name
-from devqa.pull_requests.repositories.repository import Missing, Repository, open_repository
+from devqa.pull_requests.repositories.repository import Missing, Repository, open_named
 from devqa.tables import Row
 
 _log = logging.getLogger(__name__)
@@ -117,7 +117,7 @@ def checkouts(
     """
     found = {}
     for label, commit in sorted({(row["repository"], row["commit"]) for row in questions}):
-        with open_repository(origins[label], commit, cache, offline) as repository:
+        with open_named(origins, label, commit, cache, offline) as repository:
             found[label] = checkout(repository, label, cache)
     return found
 

@@ -26,7 +26,7 @@ from devqa.pull_requests.agents import runs
 from devqa.pull_requests.agents.copies import Copies, copies
 from devqa.pull_requests.agents.printed import answer_and_cost, shown
 from devqa.pull_requests.agents.process import End, run
-from devqa.pull_requests.repositories.repository import Repository, open_repository
+from devqa.pull_requests.repositories.repository import Repository, open_named
 from devqa.steps.outcomes import OK, failed
 from devqa.tables import Row
 from devqa.text import whole
@@ -137,7 +137,7 @@ def _run_all(
         return task.row["repository"], task.row["commit"]
 
     for (label, commit), group in groupby(sorted(tasks.values(), key=where), key=where):
-        with open_repository(origins[label], commit, cache, offline) as repository:
+        with open_named(origins, label, commit, cache, offline) as repository:
             yield from _run_in(repository, label, list(group), command, program)
 
 

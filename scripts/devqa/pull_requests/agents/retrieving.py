@@ -18,7 +18,7 @@ from typing import BinaryIO, NamedTuple
 import orjson
 
 from devqa import tables
-from devqa.pull_requests.repositories.repository import Missing, Repository, open_repository
+from devqa.pull_requests.repositories.repository import Missing, Repository, open_named
 from devqa.tables import Row
 from devqa.tokens import cut, estimate
 from devqa.web import bm25
@@ -99,7 +99,7 @@ def retrieve(
     found: dict[str, list[Row]] = {}
     for label, commit in sorted({(row["repository"], row["commit"]) for row in questions}):
         with (
-            open_repository(origins[label], commit, cache, offline) as repository,
+            open_named(origins, label, commit, cache, offline) as repository,
             indexed(tables_of_blocks[label], repository, block_tokens) as index,
         ):
             found |= {row["id"]: index.best(row["question"], blocks) for row in questions if row["repository"] == label}

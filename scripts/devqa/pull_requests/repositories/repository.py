@@ -6,7 +6,7 @@ result in any clone, whoever owns it.
 
 import unicodedata
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
@@ -101,6 +101,19 @@ def open_repository(origin: Mapping[str, str], commit: str, cache: Path, offline
     finally:
         repository.close()
         clone.git.free()
+
+
+def open_named(
+    origins: Mapping[str, Mapping[str, str]], label: str, commit: str, cache: Path, offline: bool
+) -> AbstractContextManager["Repository"]:
+    """The same, of the repository that is called `label` in `origins`.
+
+    Raises:
+        UserError: it is none of them, such as where a table is about one that the configuration has no more.
+    """
+    if label not in origins:
+        raise UserError(f"pull_requests.repositories: '{label}' is not there, but a table is about it: make it again")
+    return open_repository(origins[label], commit, cache, offline)
 
 
 class Repository:
