@@ -44,7 +44,7 @@ def block(name: str = "Basket.discount", path: str = "shop/basket.py", text: str
 def definition(name: str = "Basket.discount", path: str = "shop/basket.py", **more: Any) -> dict[str, Any]:
     """A row of table `blocks`; of a whole file where `name` is ""."""
     row = {key: value for key, value in block(name, path).items() if key not in ("cut", "text")}
-    return {**row, "blob": "b" * 40, **OK, **more}
+    return {**row, "blob": "b" * 40, "quiet": [] if row["kind"] == "file" else None, **OK, **more}
 
 
 def context(number: int = 1, blocks: list[dict[str, Any]] | None = None, **more: Any) -> dict[str, Any]:
